@@ -1,5 +1,5 @@
-// Checks dashboards in a worker thread, which also runs this file. The thread is started when needed and ends after it has been idle for a
-// while.
+// Checks dashboards in a worker thread, whose entry point is this file as well. The thread is started when needed and ends after it has
+// been idle for a while.
 
 import { extname } from 'node:path';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
@@ -9,15 +9,15 @@ import { JsonText, jsonTextOf } from '../http/answer/reply.ts';
 
 const name = 'dashboards';
 const restsAfterMs = 30_000;
-/** The maximum time for checking one file. */
+/** The maximum duration of the check of one file, in milliseconds. */
 const longestMs = 10_000;
-/** The memory limit of the thread. */
+/** The limits for the heap of the worker thread. */
 const resourceLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16 };
 
 interface Question {
   readonly file: string;
   readonly text: string;
-  /** Whether the answer contains the findings about an edited text instead of a dashboard. */
+  /** Whether the text is being edited; the answer then contains findings instead of a dashboard. */
   readonly isEdit: boolean;
 }
 
@@ -26,7 +26,7 @@ type Answer =
   | { readonly findings: DashboardFindings }
   | { readonly code: ErrorCode; readonly message: string; readonly where: string | undefined };
 
-/** Returns the JSON of a dashboard, or the errors in the dashboard. */
+/** Returns the JSON of a dashboard, or an error that lists all errors in the dashboard. */
 export function checkDashboard(file: string, text: string): JsonText | HubError {
   try {
     return jsonTextOf(parseDashboard(file, text));
@@ -41,7 +41,7 @@ export class DashboardChecker {
   #last: Promise<unknown> = Promise.resolve();
   #resting: NodeJS.Timeout | undefined;
 
-  /** Does the same as `checkDashboard` in the thread, for one file at a time. */
+  /** Runs `checkDashboard` in the worker thread, one file at a time. */
   async check(file: string, text: string): Promise<JsonText | HubError> {
     const answer = await this.#queue({ file, text, isEdit: false });
     if (answer instanceof HubError) return answer;
@@ -49,7 +49,7 @@ export class DashboardChecker {
     return new HubError('internal', `${file}: expected a dashboard from the checking thread`);
   }
 
-  /** Returns the errors and addresses of an edited text. Errors: `bad-dashboard` if the text cannot be checked. */
+  /** Resolves to the errors and the addresses in the edited text of a dashboard. Errors: `bad-dashboard` if the text cannot be checked. */
   async findings(file: string, text: string): Promise<DashboardFindings> {
     const answer = await this.#queue({ file, text, isEdit: true });
     if (answer instanceof HubError) throw answer;

@@ -16,14 +16,16 @@ import type { JsonText } from '../http/answer/reply.ts';
 import type { Principal } from '../users/principal.ts';
 import { checkDashboard, DashboardChecker } from './dashboard-checker.ts';
 
-/** The maximum number of characters of JSON and errors in the cache. The most recently requested files are kept. */
+/** The maximum length of all JSON and errors in the cache, in characters. The most recently requested files are kept. */
 const maxKeptLength = 16 * 1024 * 1024;
-/** The length below which a file is checked in this thread, because checking a short file takes less time than a message to the worker. */
+/**
+ * The length below which a file is checked in this thread, in bytes: checking a short file takes less time than a message to the worker.
+ */
 const shortBytes = 512;
 
-/** The cached result of reading a file. */
+/** The cached result of reading and checking a dashboard file: the dashboard's JSON, or its error. */
 interface Kept {
-  /** The stamp of the file; undefined if the file may have changed since then without getting a new stamp. */
+  /** The stamp of the file; undefined if a change to the file might have left the stamp unchanged. */
   readonly stamp: string | undefined;
   readonly digest: string;
   readonly result: JsonText | HubError;
@@ -34,19 +36,19 @@ export class Dashboards {
   readonly #disk: Disk;
   readonly #checker = new DashboardChecker();
   #names: { readonly stamp: string | undefined; readonly all: readonly string[] } | undefined;
-  /** The cached dashboards by name, the most recently requested dashboard last. */
+  /** The cached results by dashboard name, the most recently requested dashboard last. */
   readonly #kept = new Map<string, Kept>();
   #keptLength = 0;
-  /** The checks in progress, by name and content. */
+  /** The checks in progress, by dashboard name and content. */
   readonly #pending = new Map<string, Promise<JsonText>>();
 
-  /** Without a folder there are no dashboards. */
+  /** Serves the dashboards in a folder; without a folder, there are no dashboards. */
   constructor(folder: string | undefined, disk: Disk) {
     this.#folder = folder;
     this.#disk = disk;
   }
 
-  /** The absolute path of the folder; undefined if there is no folder. */
+  /** The absolute path of the dashboard folder; undefined if there is no folder. */
   get folder(): string | undefined {
     return this.#folder;
   }
@@ -63,8 +65,8 @@ export class Dashboards {
   }
 
   /**
-   * Returns a checked dashboard with all defaults. Errors: `not-found` with the nearest name; `bad-dashboard` with all errors and their
-   * lines and columns.
+   * Returns the JSON of a checked dashboard, with all defaults. Errors: `not-found` with the nearest name; `bad-dashboard` with all errors
+   * and their lines and columns.
    */
   read(name: string, principal: Principal): JsonText | Promise<JsonText> {
     const known = this.#kept.get(name);
@@ -87,7 +89,7 @@ export class Dashboards {
     return pending.finally(() => this.#pending.delete(key));
   }
 
-  /** Caches a result, and returns the JSON or throws the error. */
+  /** Caches a result; returns the JSON in the result, or throws the error. */
   #resultOf(name: string, kept: Kept): JsonText {
     this.#forget(name);
     this.#kept.set(name, kept);
@@ -107,7 +109,9 @@ export class Dashboards {
     this.#keptLength -= lengthOf(kept);
   }
 
-  /** Reads a file unless the file is unchanged. Errors: `not-found` with the nearest name; `bad-dashboard`. */
+  /**
+   * Reads the file of a dashboard, without its bytes if its stamp is `known`. Errors: `not-found` with the nearest name; `bad-dashboard`.
+   */
   *#readFile(
     name: string,
     { rights }: Principal,
@@ -123,7 +127,7 @@ export class Dashboards {
     return { stamp: isSettled(stats) ? stampOf(stats) : undefined, bytes };
   }
 
-  /** Reads the sorted names of the files, omitting links; returns an empty list if the folder is missing. */
+  /** Reads the names of the dashboards, sorted and without links; returns an empty list if the folder is missing. */
   *#readNames(): Reading<readonly string[]> {
     if (this.#folder === undefined) return [];
     try {
@@ -145,7 +149,7 @@ function lengthOf({ result }: Kept): number {
   return result instanceof HubError ? result.message.length : result.text.length;
 }
 
-/** Continues with a value immediately, or as soon as the promise resolves. */
+/** Calls `next` with a value, either immediately or as soon as the promise resolves. */
 function then<From, To>(value: From | Promise<From>, next: (value: From) => To | Promise<To>): To | Promise<To> {
   return value instanceof Promise ? value.then(next) : next(value);
 }
@@ -156,12 +160,12 @@ const maxDashboards = 1000;
 const maxDashboardBytes = 1024 * 1024;
 const ending = '.json5';
 
-/** Returns the file name of a dashboard. */
+/** Returns the name of the file for a dashboard. */
 function fileOf(name: string): string {
   return `${name}${ending}`;
 }
 
-/** Returns the names of the files in a folder, sorted and without links. */
+/** Returns the names of the dashboards in a folder, sorted and without links, at most `maxDashboards`. */
 function namesOf(entries: readonly Dirent[]): string[] {
   const files = entries.filter((entry) => entry.isFile() && isNamedSo(entry));
   const names = files.map((entry) => entry.name.slice(0, -ending.length));
@@ -173,8 +177,8 @@ function isNamedSo({ name }: Dirent): boolean {
 }
 
 /**
- * Reads a file, unless the stamp is the known one; errors name the file as `shown`. Errors: `not-found` if the path no longer leads to a
- * file; `bad-dashboard`.
+ * Reads a dashboard file, without its bytes if its stamp is `known`; errors name the file as `shown`. Errors: `not-found` if the path no
+ * longer leads to a file; `bad-dashboard` if the file is too long.
  */
 function* readDashboardFile(folder: string, file: string, known: string | undefined, shown = file) {
   try {
@@ -187,7 +191,7 @@ function* readDashboardFile(folder: string, file: string, known: string | undefi
   }
 }
 
-/** Decodes a dashboard. Errors: `bad-dashboard`. */
+/** Decodes the UTF-8 of a dashboard file. Errors: `bad-dashboard`. */
 function textOfDashboard(bytes: Uint8Array, shown: string): string {
   try {
     return decodeUtf8(bytes as Buffer);
@@ -198,7 +202,7 @@ function textOfDashboard(bytes: Uint8Array, shown: string): string {
   }
 }
 
-/** Yields the errors of all dashboards, one per line. `whyUnknown` returns the error for an address. */
+/** Returns the errors in all dashboards in a folder, one per line. `whyUnknown` returns the error for an address, or undefined. */
 export function* mistakesInDashboards(
   folder: string,
   whyUnknown: (address: string) => string | undefined,
@@ -228,7 +232,7 @@ export function* mistakesInDashboards(
   return lines;
 }
 
-/** Yields a hint if the folder for dashboards is missing or unreadable. */
+/** Returns a hint if the folder for dashboards is missing or unreadable. */
 export function* hintsAboutFolder(folder: string): Reading<SettingHint[]> {
   try {
     yield* entriesOf(folder);
@@ -240,7 +244,7 @@ export function* hintsAboutFolder(folder: string): Reading<SettingHint[]> {
   }
 }
 
-/** The settings of a widget, in the order used in the documentation. */
+/** The settings of a widget that come first, in the order used in the documentation. */
 const firstKeys = ['title', 'columns', 'rows', 'each', 'type', 'label', 'address', 'addresses'];
 const lastKeys = ['at', 'size', 'widgets'];
 

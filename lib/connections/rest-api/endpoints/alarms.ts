@@ -46,7 +46,8 @@ function alarmsOf(hub: HubPort, view: View, isAll: boolean): AlarmList {
 }
 
 /**
- * The addresses of each hub's alarms. They are cached until the structure changes, because collecting them means visiting all parameters.
+ * The addresses of each hub's alarms. They are cached until the structure of the hub changes, because collecting them means visiting all
+ * parameters.
  */
 const known = new WeakMap<HubPort, { readonly structure: string; readonly addresses: readonly string[] }>();
 
@@ -87,7 +88,7 @@ function describeAlarm(view: View, address: string): Alarm | undefined {
   };
 }
 
-/** The end of the time that was last written to `shelve`. */
+/** Returns when shelving ends, in milliseconds since 1970; undefined if the time was never written to `shelve`. */
 function endOf(shelve: Parameter | undefined): number | undefined {
   const { value, lastChange, about } = shelve ?? {};
   if (typeof value !== 'number' || lastChange === undefined) return undefined;

@@ -7,7 +7,7 @@ import type { AuditQuestion } from '../../persistence.ts';
 import { readQuery } from '../input/parse-input.ts';
 import { endOfTime, entryLimit, type PastContext, type PastRequest, pastPage, rangeShape, readRange } from './past.ts';
 
-/** The maximum length of a search string. */
+/** The maximum length of a search string, in characters. */
 const maxLength = 200;
 
 const shortText = z.string().refine((text) => text.length <= maxLength, {
@@ -43,7 +43,7 @@ export const endpoints = [
   }),
 ];
 
-/** Parses the query. Without `from` and `to`, the range covers all of time. Errors: `bad-request`. */
+/** Parses the query for a page of the audit. Without `from` and `to`, the range covers all of time. Errors: `bad-request`. */
 function readAuditQuestion(_: PastContext, { query }: PastRequest): AuditQuestion {
   for (const name of Object.keys(sought)) if (query.get(name) === '') query.delete(name);
   const asked = readQuery(shape, query);

@@ -37,7 +37,10 @@ export const endpoints: Endpoint[] = [
   },
 ];
 
-/** Streams a backup. Errors: `not-found`; any error from the backup. An error in the middle of the archive cuts the connection. */
+/**
+ * Streams a backup archive. Errors: `not-found` if the hub has no store; any error from the backup. An error in the middle of the archive
+ * cuts the connection.
+ */
 function serveBackup(
   { hub, queue, log }: Pick<Context, 'hub' | 'queue' | 'log'>,
   principal: Principal,

@@ -24,7 +24,7 @@ const consolePath = '/hub/console/';
 
 const about = { method: 'GET', need: 'entry', tag: 'pages' } as const;
 const isTheSame = 'The file has not changed: If-None-Match or If-Modified-Since applies';
-/** The answers to a request for an existing file. */
+/** The successful answers to a request for a file, by status. */
 const fileAnswers = {
   200: { description: 'The file', content: { '*/*': undefined } },
   206: { description: 'The requested range of the file', content: { '*/*': undefined } },
@@ -84,7 +84,7 @@ export const endpoints: Endpoint[] = [
   },
 ];
 
-/** Returns the routes of the Document Root. Without a Document Root, `/` redirects to the console. */
+/** Returns the routes for the files below the Document Root. Without a Document Root, `/` redirects to the console. */
 export function documentRoutes(context: Context): Route[] {
   const { hub, settings, log, resolvePath } = context;
   const root = settings.documentRoot && resolvePath(settings.documentRoot);
@@ -106,7 +106,7 @@ export function documentRoutes(context: Context): Route[] {
 
 type ServeFile = (service: FileService, response: HttpResponse, request: HttpRequest) => Promise<void>;
 
-/** Creates a handler that serves the files in a folder. */
+/** Creates a handler that serves the files in a folder, by default the folder with the built console. */
 function filesOf(context: Context, serve: ServeFile, folder = context.consoleFolder) {
   const { log } = context;
   const disk = createDisk(folder);

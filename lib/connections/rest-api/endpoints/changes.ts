@@ -12,11 +12,14 @@ import { page } from './endpoint.ts';
 const maxSeconds = 86_400;
 const maxChanges = 1000;
 const usualChanges = 200;
-/** The maximum number of parameters to examine: a user may be permitted to read only a few of the changed parameters. */
+/**
+ * The maximum number of parameters to examine per request. It is higher than `maxChanges`, because a user may be permitted to read only a
+ * few of the changed parameters.
+ */
 const maxLooked = 20_000;
 /**
- * The number of earlier changes after which no more changes within the period are expected: only restored and mirrored values are out of
- * chronological order.
+ * The number of changes from before the period after which the search ends: only restored and mirrored values are out of chronological
+ * order.
  */
 const maxEarlier = 2000;
 
@@ -52,7 +55,7 @@ function changesSince(hub: HubPort, view: View, fromMs: number, most: number): R
       if (++earlier > maxEarlier) break;
       continue;
     }
-    const isReadable = view.mayRead(address); // parameters that only other users may read must not make the list incomplete
+    const isReadable = view.mayRead(address); // parameters that the user may not read must not make the list incomplete
     isComplete = ++looked <= maxLooked && (!isReadable || changes.length < most);
     if (!isComplete) break;
     if (!isReadable) continue;

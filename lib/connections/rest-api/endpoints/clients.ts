@@ -52,7 +52,7 @@ export const endpoints = [
 
 const maxLength = 1024 * 1024;
 
-/** Returns the clients, slowest first, at most 1 MiB of data. */
+/** Returns the connected WebSocket clients, slowest first, up to a total of 1 MiB of JSON. */
 export function clientsOf(connected: Iterable<ConnectedClient>): ClientList {
   const nowMs = performance.now();
   const clients = [...connected].map((client) => ({ client, status: client.session.status(nowMs) }));

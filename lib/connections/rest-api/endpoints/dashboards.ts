@@ -1,4 +1,4 @@
-// The dashboards of the console, by name.
+// GET /hub/dashboards: the dashboards of the console, by name. GET /hub/dashboard-schema: the JSON Schema of dashboards.
 
 import { z } from 'zod';
 import type { Dashboard } from '../../../dashboard/format.ts';

@@ -1,4 +1,4 @@
-// Editing flow files: their source text, change sets, and revisions.
+// The endpoints for editing flow files: their source text, change sets, and revisions.
 
 import { z } from 'zod';
 import { HubError } from '../../../model/error.ts';
@@ -37,7 +37,7 @@ const errors = {
   409: 'The file has been changed in the same place in the meantime, in which case conflicts contains both texts; or the change cannot run',
 };
 
-/** An open hub accepts edits only from programs on its own machine, because an edit can open ports and write files. */
+/** Restricts an endpoint on an open hub to programs on the hub's own machine, because an edit can open ports and write files. */
 function ownEndpoint(endpoint: Endpoint): Endpoint {
   return { ...endpoint, serve: (context) => ownersOnly(context.settings, endpoint.serve(context)) };
 }
@@ -222,7 +222,9 @@ function describeRehearsal({ runs, ...rehearsal }: Rehearsal): NonNullable<EditR
   return { ...rehearsal, runs: runs.map(({ time, ...run }) => ({ ...run, time: toIsoTime(time) })) };
 }
 
-/** Returns the edit rights of a principal. On an open hub, every admitted client may do everything. */
+/**
+ * Returns the edit rights of a principal. On an open hub, every admitted client may edit everything. `via` names the REST API connection.
+ */
 export function rightsOf({ rights, view, name }: Principal, via: string): EditRights {
   return {
     ...{ user: name, via },

@@ -32,27 +32,27 @@ import type { Principal } from '../users/principal.ts';
 import type { Need } from '../users/rights.ts';
 import { expectPresent } from '../users/view.ts';
 
-/** The context in which endpoints are created: the hub, and the parts of the server. */
+/** The context in which the handlers of endpoints are created: the hub, and the parts of the server. */
 export interface Context extends ServerParts {
   /** The Connection ID of the REST API. */
   readonly id: string;
   readonly sockets: Sockets;
   readonly entry: Entry;
-  /** Answers a request with the value of a parameter. */
+  /** Answers `GET /parameters/<address>` with the value of the parameter. */
   readonly readValue: Handler;
   readonly resolvePath: (path: string) => string;
   /** Returns whether the server has begun to stop. */
   readonly isStopping: () => boolean;
   readonly originOf: (principal: Principal, address: string) => Origin;
-  /** The folder with the built console. */
+  /** The absolute path of the folder with the built console. */
   readonly consoleFolder: string;
   readonly dashboards: Dashboards;
   readonly pastShares: PastShares;
-  /** All endpoints. */
+  /** All endpoints, for the list of requests and the OpenAPI document. */
   readonly endpoints: readonly Endpoint[];
 }
 
-/** The public description of an endpoint. */
+/** The properties of an endpoint that the OpenAPI document describes. */
 export interface About {
   /** The path in OpenAPI notation. Braces with one or more names stand for the rest of the path: `/hub/explain/{address}`. */
   readonly path: `/${string}`;
@@ -60,14 +60,14 @@ export interface About {
   readonly need: Need;
   /** If true, the request does not count towards `requestsPerUser`. */
   readonly isUnmetered?: true;
-  /** The operation ID. */
+  /** The `operationId` in the OpenAPI document. */
   readonly id: string;
   readonly tag: Tag;
   readonly summary: string;
-  /** The descriptions of the names in braces. */
+  /** The descriptions of the path parameters, by their names in the braces. */
   readonly names?: Readonly<Record<string, string>>;
   readonly query?: z.ZodObject;
-  /** The errors by status, with their reasons. Errors that any request may cause are omitted. */
+  /** The reasons for errors, by HTTP status. Errors that any request may cause are omitted. */
   readonly errors?: Readonly<Record<number, string>>;
 }
 
@@ -75,13 +75,13 @@ export interface Endpoint extends About {
   readonly method: 'GET' | 'POST';
   /** If true, GET has an effect, so requests from pages of other sites are refused, and HEAD is not supported. */
   readonly getWrites?: true;
-  /** The request bodies by media type. */
+  /** The schemas of the request body, by media type. */
   readonly body?: Readonly<Record<string, z.ZodType>>;
-  /** If true, the work is traced as part of the request's trace. */
+  /** If true, the work for a request is traced as part of the trace to which the request belongs. */
   readonly isTraced?: true;
-  /** The successful answers by status. */
+  /** The successful answers, by HTTP status. */
   readonly answers: Readonly<Record<number, AnswerInfo>>;
-  /** Returns whether the endpoint exists with these settings; if omitted, the endpoint always exists. */
+  /** Returns whether a server with these settings has the endpoint; if omitted, every server has the endpoint. */
   readonly isThere?: (settings: Settings) => boolean;
   /** Creates the handler, once for each server. */
   readonly serve: (context: Context) => Handler;
@@ -101,11 +101,11 @@ type Tag = keyof typeof tags;
 interface AnswerInfo {
   readonly description: string;
   readonly headers?: readonly string[];
-  /** The schemas of the body by media type; undefined means any bytes. */
+  /** The schemas of the body, by media type; undefined stands for any bytes. */
   readonly content?: Readonly<Record<string, z.ZodType | undefined>>;
 }
 
-/** The content of a page: its JSON, or data, in which a list may be produced item by item. */
+/** The content of a page: finished JSON, or data; a list may be produced item by item. */
 type Made<Data> =
   | Immutable<Data>
   | JsonText
@@ -113,16 +113,19 @@ type Made<Data> =
 
 interface JsonPage<Data> extends About {
   readonly answer: z.ZodType<Data>;
-  /** Reads the page; returns a promise if the data arrives later. */
+  /** Returns the content of the page, or a promise if the data arrives later. */
   readonly read: (
     context: Context,
     request: PageRequest,
-    /** The part of the path that replaces the braces, percent-encoded. */
+    /** The part of the path in place of the braces, percent-encoded. */
     rest: string,
   ) => Made<NoInfer<Data>> | Promise<Made<NoInfer<Data>>>;
 }
 
-/** Describes a `GET` of JSON with an ETag: the JSON is produced in slices, and the answer is 304 if nothing has changed. */
+/**
+ * Defines a `GET` endpoint that answers with JSON and an ETag: the JSON is produced in slices, and the answer is 304 if nothing has
+ * changed.
+ */
 export function page<Data>({ answer, read, ...about }: JsonPage<Data>): Endpoint {
   const start = startOf(about.path).length;
   return {
@@ -136,7 +139,7 @@ export function page<Data>({ answer, read, ...about }: JsonPage<Data>): Endpoint
   };
 }
 
-/** Describes the answers to a client that may repeat the request with an ETag. */
+/** Returns the descriptions of two answers: 200 with an ETag, and 304 for a client that already has the content with this ETag. */
 export function fresh(content: AnswerInfo['content'] & object, description = 'The current state'): Endpoint['answers'] {
   return {
     200: { description, headers: ['ETag'], content },
@@ -149,11 +152,11 @@ export interface Asked {
   readonly principal: Principal;
   /** The client as the origin of changes. */
   readonly by: Origin;
-  /** The source of the request. */
+  /** The address and the cookies of the client. */
   readonly sender: Sender;
   readonly userAgent: string;
   readonly response: HttpResponse;
-  /** The part of the path that replaces the braces, percent-encoded. */
+  /** The part of the path in place of the braces, percent-encoded. */
   readonly rest: string;
 }
 
@@ -162,7 +165,7 @@ interface JsonAction<Body extends z.ZodObject, Answer extends z.ZodType> extends
   readonly setsCookie?: true;
   readonly body: Body;
   readonly answer: Answer;
-  /** The description of the answer. */
+  /** The description of the successful answer. */
   readonly answered: string;
   readonly act: (
     context: Context,
@@ -171,7 +174,7 @@ interface JsonAction<Body extends z.ZodObject, Answer extends z.ZodType> extends
   ) => Immutable<z.output<Answer>> | Promise<Immutable<z.output<Answer>>>;
 }
 
-/** Describes a `POST` of a JSON object, which is checked before the action runs. */
+/** Defines a `POST` endpoint that takes a JSON object, checks it against `body`, and then runs the action. */
 export function action<Body extends z.ZodObject, Answer extends z.ZodType>({
   body,
   answer,
@@ -208,23 +211,23 @@ function senderOf(response: HttpResponse, request: HttpRequest): Sender {
   return { address: remoteAddressOf(response), isSecure: schemeOf(response) === 'https', cookie };
 }
 
-/** Returns the fixed prefix of a path: `/hub/explain/`. */
+/** Returns the part of a path before the braces: `/hub/explain/{address}` → `/hub/explain/`. */
 export function startOf(path: string): string {
   const brace = path.indexOf('{');
   return brace < 0 ? path : path.slice(0, brace);
 }
 
-/** Returns whether a query parameter is required. */
+/** Returns whether a query parameter with this shape is required. */
 export function isNeeded(shape: z.ZodType): boolean {
   return !shape.safeParse(undefined).success;
 }
 
-/** Answers the request, either before returning or later. */
+/** Answers a request, before returning or later; resolves when the answer is complete. */
 type Serve = (response: HttpResponse, request: HttpRequest, paced: Paced) => Promise<void>;
 
 /**
- * Creates a handler that answers in a slice and may take a long time to send the answer. The answer is cut off if the principal loses
- * access in the meantime.
+ * Creates a handler whose answer begins in a slice and may take a long time to send. The answer is cut off if the principal loses access in
+ * the meantime.
  */
 export function later(serve: Serve, { queue, log }: Pick<Context, 'queue' | 'log'>): Handler {
   return (response, request, principal) => {
@@ -253,10 +256,10 @@ export function later(serve: Serve, { queue, log }: Pick<Context, 'queue' | 'log
   };
 }
 
-/** The description of the error for a path that is not percent-encoded UTF-8. */
+/** The description of the 400 answer to a path that is not percent-encoded UTF-8. */
 export const badPath = 'The path is not percent-encoded UTF-8';
 
-/** Wraps a handler for principals who may read everything. Other principals get the error `forbidden`. */
+/** Wraps a handler so that only owners get an answer. Other principals get the error `forbidden`. */
 export function ownersOnly(settings: Settings, serve: Handler): Handler {
   const expectOwner = createOwnerCheck(settings);
   return (response, request, principal) => {
@@ -265,7 +268,7 @@ export function ownersOnly(settings: Settings, serve: Handler): Handler {
   };
 }
 
-/** Returns a part of the store. Errors: `not-found` if the hub runs no store, or no store with this part. */
+/** Returns a part of the hub's store. Errors: `not-found` if the hub runs no store, or if the store lacks this part. */
 export function archived<Part extends keyof Archive>(
   { persistence: { archive } }: Pick<HubPort, 'persistence'>,
   part: Part,
@@ -276,9 +279,9 @@ export function archived<Part extends keyof Archive>(
   return found;
 }
 
-// Answers to a POST of a JSON object.
+// Answers a POST whose body is a JSON object.
 
-/** A POST request and its sender. */
+/** A POST request, the principal that sent the request, and the means to answer it. */
 interface Post extends Pick<Paced, 'queue'> {
   readonly response: HttpResponse;
   readonly request: HttpRequest;

@@ -1,5 +1,5 @@
-// The current value of an expression, and the uses of a parameter. The answers to both requests contain only data that the principal may
-// read.
+// POST /hub/evaluate: the current value of an expression. GET /hub/usages: the uses of a parameter. Both answers contain only data that the
+// principal may read.
 
 import { createContext, Script } from 'node:vm';
 import { z } from 'zod';
@@ -14,11 +14,11 @@ import type { View } from '../users/view.ts';
 import { action, type Context, page } from './endpoint.ts';
 
 /**
- * The time for which an expression may block the hub. Evaluating an expression in a rule takes microseconds, or up to a thousand times as
- * long on a busy machine.
+ * The time for which an expression may block the hub, in milliseconds. Evaluating an expression in a rule takes microseconds, or up to a
+ * thousand times as long on a busy machine.
  */
 const limitMs = 100;
-/** The maximum number of characters that an expression may produce in that time. */
+/** The maximum number of characters that one evaluation may produce. */
 const mostCharacters = 16 * 1024 * 1024;
 
 export const endpoints = [
@@ -47,14 +47,14 @@ export const endpoints = [
   }),
 ];
 
-/** The maximum number of expressions that may wait, which take 5 MB in total. */
+/** The maximum number of expressions that may wait to be evaluated. Together, they take 5 MB. */
 const mostWaiting = 512;
 let waiting = 0;
 let last: Promise<unknown> = Promise.resolve();
 
 /**
- * Runs no more than one piece of work per round of the event loop, so that other clients wait for at most one expression. Errors:
- * `too-many-requests`.
+ * Runs at most one piece of work per round of the event loop, so that other clients wait for at most one expression. Resolves to the
+ * result. Errors: `too-many-requests`; any error from the work.
  */
 async function oneByOne<Result>(work: () => Result): Promise<Result> {
   if (waiting >= mostWaiting)
@@ -67,7 +67,7 @@ async function oneByOne<Result>(work: () => Result): Promise<Result> {
 
 function nextRound(): Promise<void> {
   return new Promise((resolve) => {
-    setTimeout(resolve, 1); // lets the sockets be served between two expressions
+    setTimeout(resolve, 1); // lets the hub serve sockets between two expressions
   });
 }
 
@@ -77,7 +77,7 @@ function evaluate(expression: string, from: z.output<typeof evaluation>['from'],
   const unknown: string[] = [];
   const named = typeof from === 'string' ? { value: from } : Array.isArray(from) ? { value: from[0] } : (from ?? {});
   for (const [name, address] of Object.entries(named)) {
-    if (address === undefined) continue; // the list is empty
+    if (address === undefined) continue; // the list of sources is empty
     const parameter = find(address, view);
     const isTrigger = parameter.type === 'T';
     types[name] = isTrigger ? 'B' : parameter.type;
@@ -119,7 +119,7 @@ function evaluate(expression: string, from: z.output<typeof evaluation>['from'],
   }
 }
 
-/** Compiles an expression. Errors: `bad-request` with the column; `unknown-parameter`. */
+/** Compiles an expression from a client. Errors: `bad-request` with the column; `unknown-parameter`. */
 function compile(expression: string, types: Readonly<Record<string, ValueType | undefined>>, view: View) {
   try {
     return compileExpression(expression, types, undefined, (address) => find(address, view).type);
@@ -133,7 +133,10 @@ function compile(expression: string, types: Readonly<Record<string, ValueType | 
 const context = createContext({ work: () => {} });
 const script = new Script('work()');
 
-/** Runs work; returns undefined if the work was interrupted after the time limit. Errors: any error from the work. */
+/**
+ * Runs work and returns its result; returns undefined if the work took longer than `limitMs` and was interrupted. Errors: any error from
+ * the work.
+ */
 function withinLimit<Result>(work: () => Result): Result | undefined {
   let result: Result | undefined;
   context.work = () => {
@@ -150,7 +153,7 @@ function withinLimit<Result>(work: () => Result): Result | undefined {
   return result;
 }
 
-/** Finds a parameter that the principal may read. Errors: `unknown-parameter`, also for a parameter that the principal may not read. */
+/** Returns the parameter with an address. Errors: `unknown-parameter`, also for a parameter that the principal may not read. */
 function find(address: string, view: View): Parameter {
   const parameter = view.find(address);
   if (parameter !== undefined) return parameter;
@@ -158,7 +161,8 @@ function find(address: string, view: View): Parameter {
 }
 
 /**
- * Returns the uses of a parameter. A principal without `manage` sees the rules, connections and tests in files that the principal may edit.
+ * Returns the rules, connections, dashboards and tests that use a parameter. A principal without `manage` sees only those in files that the
+ * principal may edit, and dashboards that the principal may open.
  */
 async function usagesOf({ hub, dashboards }: Context, query: string, principal: Principal): Promise<Usages> {
   const [address, ...more] = new URLSearchParams(query).getAll('address');
@@ -177,7 +181,7 @@ async function usagesOf({ hub, dashboards }: Context, query: string, principal: 
     try {
       return (await dashboards.read(name, principal)).text.includes(JSON.stringify(address));
     } catch {
-      return false; // the file has errors
+      return false; // the dashboard file has errors
     }
   };
   for (const name of (await dashboards.list(principal)).dashboards) if (await isUsedBy(name)) names.push(name);

@@ -42,8 +42,8 @@ export const endpoints = [
 ];
 
 /**
- * Parses the query. Without `from` and `to`, the range covers all of time; the newest events come first. Errors: `bad-address`,
- * `bad-request`.
+ * Parses the query for the events of a parameter. Without `from` and `to`, the range covers all of time; the newest events come first.
+ * Errors: `bad-address`, `bad-request`.
  */
 function readEventsQuestion(_: PastContext, { rest, query, principal }: PastRequest): EventsQuestion {
   const address = decodePath(rest);

@@ -26,10 +26,16 @@ export const endpoints = [
   }),
 ];
 
-/** The maximum number of parameters among which to search for the nearest address, so that the search takes at most a few milliseconds. */
+/**
+ * The maximum number of parameters to compare with an unknown address in search of the nearest address, which then takes at most a few
+ * milliseconds.
+ */
 const mostCompared = 10_000;
 
-/** Explains a parameter. Errors: `bad-address`; `unknown-parameter` with the nearest address; `state-unknown`, also before a trigger has fired. */
+/**
+ * Returns the cause of a parameter's value. Errors: `unknown-parameter` with the nearest address; `state-unknown`, also before a trigger
+ * has fired.
+ */
 function explainParameter(hub: Pick<HubPort, 'wouldBe' | 'persistence'>, view: View, address: string): Explanation {
   const parameter = view.find(address);
   if (parameter === undefined) {
@@ -53,7 +59,10 @@ function explainParameter(hub: Pick<HubPort, 'wouldBe' | 'persistence'>, view: V
   };
 }
 
-/** Returns the nearest readable address, preferably within the same connection; undefined if no address is similar. */
+/**
+ * Returns the readable address that is nearest to an unknown address, preferably within the same connection; undefined if no address is
+ * similar, or if there are more than `mostCompared`.
+ */
 function nearestAddress(address: string, view: View): string | undefined {
   const known: string[] = [];
   for (const parameter of view.parameters()) if (known.push(parameter.address) > mostCompared) return undefined;
@@ -62,7 +71,7 @@ function nearestAddress(address: string, view: View): string | undefined {
   return nearestName(address, sisters) ?? nearestName(address, known);
 }
 
-/** Returns the chain of causes. Its first link is a parameter that the principal may read. */
+/** Returns the chain of causes of a value, newest change first. The first link is a parameter that the principal may read. */
 function causesOf({ value }: Parameter, lastChange: Change | undefined, view: View): Causes {
   const chain: CausedChange[] = [];
   let last = lastChange;
@@ -91,10 +100,7 @@ function describeChange(change: Change, view: View): CausedChange {
   };
 }
 
-/**
- * Hides the content of a change that the principal may not see, but keeps the change's position in the chain. `time` is the time of the
- * following change.
- */
+/** Returns a link that takes the place of a change that the principal may not see. `time` is the time of the following change. */
 function hide({ time }: CausedChange): CausedChange {
   return { parameter: something, type: 'T', value: 1, origin: { kind: 'connection', name: something }, time };
 }

@@ -1,4 +1,5 @@
-// The result of loading the flow files most recently, reloads, and the differences found by rules in shadow.
+// GET /hub/files: the flow files, with the result of the last load or reload of each. POST /hub/reload: reloads the flow files. GET
+// /hub/shadow: the differences found by rules in shadow.
 
 import { HubError, messageOf } from '../../../model/error.ts';
 import type { Origin } from '../../../model/parameter.ts';
@@ -76,7 +77,7 @@ async function reload(hub: HubPort, by: Origin, inShadow: boolean): Promise<Relo
   }
 }
 
-/** Returns a report for clients. */
+/** Converts a report of rules in shadow to the form that clients receive, with ISO 8601 times. */
 export function describeShadow({ since, deviations, ...report }: model.ShadowReport): ShadowReport {
   return {
     ...report,

@@ -1,4 +1,4 @@
-// GET /hub/health: the state of the hub and its connections, for people and monitoring; and probes for supervisors and load balancers.
+// GET /hub/health: the state of the hub and its connections, for people and monitoring. Also probes for supervisors and load balancers.
 
 import { HubError } from '../../../model/error.ts';
 import { type Health, health, type Probe, probe } from '../../../wire/http/operation.ts';
@@ -42,7 +42,10 @@ export const endpoints = [
   }),
 ];
 
-/** Returns `degraded` unless the log and all enabled connections work. Only a principal who may manage learns which of them do not. */
+/**
+ * Returns the health of the hub: `ok`, or `degraded` unless the log and all enabled connections work. Only a principal who may manage
+ * learns which connections do not work.
+ */
 export function healthOf(hub: HubPort, { title }: Pick<Settings, 'title'>, { rights }: Principal): Health {
   const connections = hub.connections();
   const log = hub.logStatus();
@@ -69,9 +72,8 @@ interface ReadyContext {
 }
 
 /**
- * Returns whether all connections that should be running are running, at least in part. Errors: `unavailable` if a connection has failed,
- * if neither hub of a pair has the lease, and while the hub is shutting down. Only a principal who may manage learns which connections have
- * failed, and why.
+ * Returns `ready` if no connection has failed. Errors: `unavailable` if a connection has failed, if neither hub of a pair has the lease,
+ * and while the hub is shutting down. Only a principal who may manage learns which connections have failed, and why.
  */
 export function isReady({ hub, isStopping }: ReadyContext, { rights }: Principal): Probe {
   if (isStopping()) throw new HubError('unavailable', 'the hub is shutting down');

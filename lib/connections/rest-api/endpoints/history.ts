@@ -52,10 +52,10 @@ export const endpoints = [
   }),
 ];
 
-/** The maximum number of histories in a list. */
+/** The maximum number of parameters in one answer with several histories. */
 const maxHistories = 10_000;
 
-/** Parses the query. Errors: `bad-address`, `bad-request`. */
+/** Parses the query for the history of one parameter. Errors: `bad-address`, `bad-request`. */
 function readHistoryQuestion(_: PastContext, { rest, query, accept, principal }: PastRequest): HistoryQuestion {
   const address = decodePath(rest);
   const asked = courseOf(readQuery(course, query), accept);
@@ -69,8 +69,8 @@ function readHistoryQuestion(_: PastContext, { rest, query, accept, principal }:
 }
 
 /**
- * Parses the query of a list. `?address=<address>` selects parameters by name, `?filter=<regex>` by pattern. `?after=<address>` continues
- * after the last address of an incomplete answer. Errors: `bad-request`.
+ * Parses the query for several histories. `?address=<address>` selects parameters by name, `?filter=<regex>` by pattern. `?after=<address>`
+ * continues after the last address in an incomplete answer. Errors: `bad-request`.
  */
 export async function readHistoriesQuestion(context: PastContext, request: PastRequest): Promise<HistoryQuestion> {
   const query = readQuery(listed, request.query);
@@ -87,7 +87,7 @@ function courseOf({ points, format, ...range }: z.output<typeof course>, accept:
   return { ...readRange(range), points, format: format ?? accepted } as const;
 }
 
-/** Finds the parameters of a list, one at a time. Errors: `bad-request`. */
+/** Finds the parameters for several histories, and yields after each parameter that was examined. Errors: `bad-request`. */
 function* searchFor(
   { address: names, filter = [], after }: z.output<typeof listed>,
   { view }: Principal,

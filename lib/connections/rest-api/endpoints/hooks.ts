@@ -1,5 +1,5 @@
-// POST /hub/hooks/<name>: a webhook that a connection receives. Senders are not users: the connection checks their secrets. For an unknown
-// name, the hub does the same work and gives the same answer as for a wrong secret.
+// POST /hub/hooks/<name>: passes a delivery to the connection that receives this webhook. Senders are not users: the connection checks
+// their secrets. For an unknown name, the hub does the same work and gives the same answer as for a wrong secret.
 
 import { createHmac, randomBytes } from 'node:crypto';
 import { z } from 'zod';
@@ -109,7 +109,7 @@ function hookOf({ hooks }: Pick<HubPort, 'hooks'>, name: string): Pick<Hook, 're
 const noSecret = randomBytes(32);
 const noHook: Pick<Hook, 'receive'> = {
   receive({ body }) {
-    createHmac('sha256', noSecret).update(body).digest(); // takes as long as checking a signature
+    createHmac('sha256', noSecret).update(body).digest(); // as much work as checking a signature
     throw new HubError('unauthorized', 'expected the name and the secret of a webhook of this hub');
   },
 };

@@ -35,10 +35,10 @@ export const endpoints = [
   }),
 ];
 
-/** The maximum number of characters of messages in one answer. The client requests the rest with `next`. */
+/** The length of the messages at which an answer ends, in characters. The client requests the rest with `next`. */
 const maxLogLength = 256 * 1024;
 
-/** Returns the log entries that a query such as `?after=7&level=warn` requests. Errors: `bad-request`. */
+/** Returns the page of the log that a query such as `?after=7&level=warn` requests. Errors: `bad-request`. */
 export function logOf(hub: HubPort, query: string): LogPage {
   const { after, level } = readQuery(shape, new URLSearchParams(query));
   const { entries, next, count } = hub.log(after, level);
@@ -50,7 +50,7 @@ export function logOf(hub: HubPort, query: string): LogPage {
   };
 }
 
-/** Returns how many entries one answer contains. The last entry may slightly exceed the bound. */
+/** Returns how many of the log entries one answer contains. Its last message may exceed `maxLogLength`. */
 function countOf(entries: readonly { readonly message: string }[]): number {
   let length = 0;
   for (const [index, { message }] of entries.entries()) {

@@ -18,13 +18,13 @@ export const endpoints: Endpoint[] = [
   },
 ];
 
-/** The delay before the metrics library is loaded, so that the hub can answer the first requests earlier. */
+/** The time after the start at which the metrics library is loaded, in milliseconds, so that loading does not delay the first requests. */
 const loadAfterMs = 1000;
 
 /**
- * Creates the page and loads the metrics library soon after the start. Loading takes ten times as long as an answer, so the library is
- * loaded before the first request, but never in commands without a REST API. Loading reads no counts. Requests that arrive while a page is
- * being created share the page.
+ * Creates the metrics page, and loads the metrics library soon after the start. Loading takes ten times as long as an answer, so the
+ * library is loaded before the first request, but never in commands without a REST API. Loading reads no counts. Requests that arrive while
+ * a page is being created share that page.
  */
 export function createMetricsPage(context: MetricsContext): ReadPage {
   let loading: ReturnType<typeof load> | undefined;

@@ -42,12 +42,12 @@ export const endpoints: Endpoint[] = [
 /** The maximum number of cached paths per principal. */
 const maxKnownPaths = 10_000;
 const maxBodies = 1000;
-/** The maximum length of cached paths and bodies. */
+/** The maximum length of cached paths and bodies, in characters. */
 const maxKeptLength = 64;
 
 type Body = ArrayBuffer | string;
 
-/** The path of a parameter, and the last encoded form of its value. */
+/** A parameter that was found by its path, and the encoded forms of its last value. */
 interface KnownPath {
   readonly parameter: Parameter;
   value: Value | undefined;
@@ -57,15 +57,18 @@ interface KnownPath {
 
 /** Answers requests with the values of parameters. Clients read the same values repeatedly, so their paths and short bodies are cached. */
 export class ParameterReader {
-  /** The known paths of each principal. */
+  /** The parameters by request path, for each principal. */
   #paths = new WeakMap<Principal, Map<string, KnownPath>>();
-  /** The principal of the last request, and its paths. */
+  /** The principal that sent the last request; `#lastPaths` contains the principal's paths. */
   #last: Principal | undefined;
   #lastPaths = new Map<string, KnownPath>();
-  /** The encoded bytes of short bodies, by their text. Only the first `maxBodies` bodies are cached. */
+  /** Short bodies as bytes, by their text. Only the first `maxBodies` bodies are cached. */
   readonly #bodies = new Map<string, ArrayBuffer>();
 
-  /** Answers with the value. Errors: `bad-address`, `unknown-parameter`, `precondition-failed`, and `state-unknown` (D-03). */
+  /**
+   * Answers with the value of the parameter in the path. Errors: `bad-address`, `unknown-parameter`, `precondition-failed`, and
+   * `state-unknown` (D-03).
+   */
   answer(response: HttpResponse, request: HttpRequest, principal: Principal): void {
     expectNoTag(request);
     const url = request.getUrl();
@@ -83,7 +86,7 @@ export class ParameterReader {
     send(beginValue(response, asJson), body);
   }
 
-  /** Forgets all paths, because a parameter has been removed. */
+  /** Clears the cached paths; to be called when a parameter has been removed. */
   forget(): void {
     this.#paths = new WeakMap();
     this.#last = undefined;

@@ -21,10 +21,10 @@ export const endpoints = [
   }),
 ];
 
-/** The documents, by the properties that determine their content. */
+/** The generated documents, by the properties that determine their content. */
 const texts = new KeptResults<JsonText>(16);
 
-/** Returns the OpenAPI document of a hub, which is generated once for the current kinds of credentials. */
+/** Returns the OpenAPI document of a hub. It is generated once for each combination of kinds of credentials. */
 function openApiTextOf({ hub: { version }, settings, entry, endpoints }: Context): JsonText {
   const { hasPasswords, hasTokens, hasUsers, everybody, anonymous } = entry.directory;
   const needsNone = everybody !== undefined || anonymous !== undefined;
@@ -145,7 +145,7 @@ const options = {
 
 const uri = (id: string) => `#/components/schemas/${id}`;
 
-/** Returns the schema of a shape, or a reference if the shape is named. */
+/** Returns the JSON Schema of a shape, or a reference if the shape has a name. */
 function schemaOf(shape: z.ZodType): z.core.JSONSchema.BaseSchema {
   const name = namedShapes.get(shape)?.id;
   return name === undefined ? bare(z.toJSONSchema(shape, options)) : { $ref: uri(name) };

@@ -34,15 +34,15 @@ export const endpoints = [
 ];
 
 /**
- * The amount of filter work after which the clock is checked. With a quick filter, also the maximum number of parameters between two
- * checks.
+ * The filter work between two checks of the clock, in the unit of `Filter.work`. With a quick filter, the clock is checked every
+ * `mostAtOnce` parameters.
  */
 const stepWork = 200;
 const mostAtOnce = 32;
 
 /**
- * Yields the requested parameters, and undefined whenever it is time to check the clock. `?address=<address>` selects by name and ignores
- * names that do not exist, `?filter=<regex>` selects by pattern, `?limit=<count>` limits the list. Errors: `bad-request`.
+ * Yields the requested parameters, and undefined whenever it is time to check the clock. `?address=<address>` selects parameters by name
+ * and ignores unknown names, `?filter=<regex>` selects by pattern, and `?limit=<count>` limits the list. Errors: `bad-request`.
  */
 function* listParameters(
   { settings }: Context,

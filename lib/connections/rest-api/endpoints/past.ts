@@ -23,23 +23,26 @@ import { type About, type Context, type Endpoint, fresh, startOf } from './endpo
 
 export type PastContext = Pick<Context, 'hub' | 'queue' | 'log' | 'pastShares' | 'settings'>;
 
-/** A request for past values or events. */
+/** A client's request for past values or events. */
 export interface PastRequest {
-  /** The part of the path that replaces the braces, percent-encoded. */
+  /** The part of the path in place of the braces, percent-encoded. */
   readonly rest: string;
   readonly query: URLSearchParams;
   readonly accept: string;
-  /** The share of the hub's work to which the request is charged. */
+  /** The share to which the hub's work for the request is charged. */
   readonly share: string;
   readonly principal: Principal;
 }
 
-/** Parses the query; returns a promise if parsing takes a while. Errors: any error from the request. */
+/**
+ * Converts a request to a question for the store; returns a promise if finding the parameters takes a while. Errors: any error in the
+ * request.
+ */
 export type ReadQuestion = (context: PastContext, request: PastRequest) => PastQuestion | Promise<PastQuestion>;
 
 const csvType = 'text/csv; charset=utf-8; header=present';
 const partBytes = 64 * 1024;
-/** The size of one parameter in a waiting list, in bytes. */
+/** The approximate memory that one parameter takes while a query is waiting, in bytes. */
 const bytesOfParameter = 8;
 
 interface PastPage extends About {
@@ -49,7 +52,7 @@ interface PastPage extends About {
   readonly read: ReadQuestion;
 }
 
-/** Describes a `GET` that the store answers. */
+/** Defines a `GET` endpoint that the store answers. */
 export function pastPage({ answer, isTable, read, ...about }: PastPage): Endpoint {
   const json = { 'application/json': answer };
   return {
@@ -65,7 +68,7 @@ export function pastPage({ answer, isTable, read, ...about }: PastPage): Endpoin
   };
 }
 
-/** Returns the query parameters for a time range. */
+/** Returns the shape of the query parameters `from` and `to`. */
 export const rangeShape = (defaultFrom: string) => ({
   from: text.default(defaultFrom).describe('ISO 8601, milliseconds since 1970, or a time before now: -1h, -7d, -1y'),
   to: text.default('now').describe('In the same formats as from'),
@@ -104,7 +107,7 @@ export function servePast(context: PastContext, read: ReadQuestion, start: strin
   };
 }
 
-/** Counts a query while it is waiting; returns a function that stops counting the query. */
+/** Charges the memory of a waiting query to its share; returns a function that releases the memory. */
 function holdQuestion({ isAborted, response }: Exchange, asked: PastQuestion, share: string): () => void {
   if (isAborted || asked.ask !== 'history' || asked.list === undefined) return () => {};
   const account = holdFor(response, 'requests', share);
@@ -112,7 +115,7 @@ function holdQuestion({ isAborted, response }: Exchange, asked: PastQuestion, sh
   return () => account.set(0);
 }
 
-/** Answers with the records. Errors: `precondition-failed`. */
+/** Answers with the records, or with 304 if the client already has them. Errors: `precondition-failed`. */
 async function reply(
   exchange: Exchange,
   { body, tag }: ReadyAnswer,
@@ -133,7 +136,7 @@ async function reply(
   await sendParts(exchange, paced, { totalBytes: body.byteLength, heldBytes: body.byteLength, next });
 }
 
-/** Sends the first part; a short body is sent together with the headers. */
+/** Sends a short body together with the headers. A long body is sent in parts later. */
 function sendFirst(response: HttpResponse, body: Uint8Array): void {
   if (response.isHead || body.byteLength <= partBytes) response.end(body);
 }
@@ -141,7 +144,10 @@ function sendFirst(response: HttpResponse, body: Uint8Array): void {
 /** The end of an unlimited time range: the maximum time, because the clock may have been fast while the store was recording. */
 export const endOfTime = 8.64e15;
 
-/** Parses the query parameters defined by `rangeShape`. `latest` is the default of `to`. Errors: `bad-request`. */
+/**
+ * Parses the query parameters defined by `rangeShape`; `latest` replaces `now` in `to`. Returns milliseconds since 1970. Errors:
+ * `bad-request`.
+ */
 export function readRange(
   { from: fromText, to: toText }: { readonly from: string; readonly to: string },
   latest = Date.now(),
@@ -159,12 +165,12 @@ function withPlus(text: string): string {
   return text.replace(/ (?=\d\d:\d\d$)(?<=T.*)/, '+');
 }
 
-/** Describes an existing or removed parameter for the store. */
+/** Describes a parameter for the store. A removed parameter has no type; a parameter that the principal may not see is marked as hidden. */
 export function askedOf(address: string, { view }: Principal): AskedParameter {
   return { address, type: view.find(address)?.type, ...(!view.mayAskFor(address) && { isHidden: true }) };
 }
 
-/** Returns the parameters of an answer that the principal may see; undefined means all parameters. */
+/** Returns the patterns that select the parameters that the principal may see in an answer; undefined stands for all parameters. */
 export function sightOf({ rights }: Principal): Sight | undefined {
   if (rights === undefined || rights.readsAll) return undefined;
   const { read, deny } = rights.settings;

@@ -39,12 +39,12 @@ export const endpoints: Endpoint[] = [
 
 /** The maximum number of unsent bytes for a client that is recording. */
 export const maxUnsentBytes = 16 * 1024 * 1024;
-/** The interval of the lines that show that the hub is alive while no events are arriving from outside. */
+/** The interval of the lines that show that the hub is alive while no events are arriving from outside, in milliseconds. */
 const everyMs = 1000;
 
 /**
- * Streams a recording. A client that does not read loses its recording, because a recording with a gap would be worthless. Errors:
- * `conflict` if too many clients are recording.
+ * Streams a recording to a client. A client that leaves too much data unread loses its recording, because a recording with a gap would be
+ * worthless. Errors: `conflict` if too many clients are recording.
  */
 function serveRecording(
   hub: HubPort,
@@ -85,7 +85,7 @@ function lineOf({ atMs, writes, devices }: OutsideTurn): RecordedTurn {
   };
 }
 
-/** Lines that wait until the client reads them. */
+/** The lines of a recording that the client has not read yet. */
 class Lines {
   readonly #exchange: Exchange;
   readonly #reportOverflow: () => void;
@@ -137,7 +137,7 @@ class Lines {
     this.#account.set(0);
   }
 
-  /** Resolves when there is more to send. */
+  /** Resolves when another line has been added or the client has disconnected. */
   #more(): Promise<void> {
     return new Promise((resolve) => {
       this.#wake = () => {

@@ -14,10 +14,10 @@ import * as list from './list.ts';
 
 export const endpoints: readonly Endpoint[] = Object.values(list).flat();
 
-/** The parts of the context that the server of a connection provides. The other parts are created here. */
+/** The parts of the context that the server of a connection provides. `routesOf` creates the other parts. */
 export type ServerContext = Omit<Context, 'dashboards' | 'pastShares' | 'endpoints'>;
 
-/** Returns all routes. */
+/** Returns the routes of a server, including the routes of the Document Root. */
 export function routesOf(server: ServerContext): Route[] {
   const { settings, resolvePath } = server;
   const folder = settings.dashboards === '' ? undefined : resolvePath(settings.dashboards);

@@ -1,4 +1,4 @@
-// The state of rules, switching a rule on or off, and the last runs of a rule.
+// The endpoints for rules: their state, switching a rule on or off, and the last runs of a rule.
 
 import { z } from 'zod';
 import { describe, HubError } from '../../../model/error.ts';
@@ -88,7 +88,10 @@ export const endpoints = [
   }),
 ];
 
-/** Returns the end of a switch and its reason; undefined if the request contains neither. Errors: `bad-request`. */
+/**
+ * Returns the time until which a rule stays switched, and the reason for switching the rule; undefined if the request contains neither.
+ * Errors: `bad-request`.
+ */
 export function termOf(until: string | null | undefined, reason = ''): SwitchTerm | undefined {
   if (until === undefined) {
     if (reason === '') return undefined;
@@ -103,14 +106,14 @@ export function termOf(until: string | null | undefined, reason = ''): SwitchTer
   return { until: time, reason };
 }
 
-/** Returns the single `rule` parameter of a query. Errors: `bad-request`. */
+/** Returns the only value of `rule` in a query. Errors: `bad-request`. */
 function onlyRule(query: string): string {
   const [rule, ...more] = new URLSearchParams(query).getAll('rule');
   if (rule !== undefined && more.length === 0) return rule;
   throw new HubError('bad-request', `query: expected rule=<name> once, got ${rule === undefined ? 'none' : 'more'}`);
 }
 
-/** The number of rules that are examined between two checks of the clock. */
+/** The number of rules to examine between two checks of the clock. */
 const stepRules = 100;
 
 /** Yields the rules in the given states, and undefined whenever it is time to check the clock. */

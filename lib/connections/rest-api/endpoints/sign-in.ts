@@ -22,7 +22,10 @@ import { type Asked, action, type Context, type Endpoint, page as jsonPage } fro
 
 const path = '/hub/sign-in';
 const about = { need: 'nothing', tag: 'users' } as const;
-/** The requests are unmetered, so that a client that guesses passwords does not keep users at the same address from signing in. */
+/**
+ * Excludes signing in from `requestsPerUser`, so that a client that guesses passwords does not keep users at the same address from signing
+ * in.
+ */
 const isUnmetered = true;
 const pageText = (...types: readonly string[]) => ({
   200: {
@@ -95,7 +98,7 @@ export const endpoints: Endpoint[] = [
   }),
 ];
 
-/** Describes a principal and its rights. `deny` is omitted, because it names parameters that the principal may not see. */
+/** Returns the name and the rights of a principal. `deny` is omitted, because it names parameters that the principal may not see. */
 function meOf({ directory, devices }: Pick<Entry, 'directory' | 'devices'>, { name, rights, device }: Principal): Me {
   const all = ['**'];
   const { read, write, dashboards, edit, manage, metrics } = rights?.settings ?? {
@@ -109,7 +112,7 @@ function meOf({ directory, devices }: Pick<Entry, 'directory' | 'devices'>, { na
   };
 }
 
-/** Signs a browser in. Errors: `unauthorized`, `too-many-attempts`. */
+/** Signs a browser in with a password or with the code of a kiosk link. Errors: `unauthorized`, `too-many-attempts`. */
 async function signIn(
   { entry }: Context,
   { user = '', password = '', code }: SignIn,
@@ -130,7 +133,7 @@ async function signIn(
   };
 }
 
-/** Serves the script or the style sheet of the page. Errors: `not-found`. */
+/** Serves the script or the style sheet of the sign-in page. Errors: `not-found`. */
 function serveFile(response: HttpResponse, url: string): void {
   if (url === `${path}/page.js`) reply(response, 'text/javascript; charset=utf-8', script);
   else if (url === `${path}/page.css`) reply(response, 'text/css; charset=utf-8', style);

@@ -34,8 +34,9 @@ export const endpoints = [
 ];
 
 /**
- * Returns all snapshots that the principal may know about, by selection. Only a principal who may read everything learns how many
- * parameters each snapshot contains, because for other principals the hub would have to parse every snapshot. Errors: `not-found`.
+ * Returns the saved snapshots that the principal may know about, by selection. Only a principal who may read everything learns how many
+ * parameters each snapshot contains, because for other principals the hub would have to parse every snapshot. Errors: `not-found` if the
+ * hub has no store.
  */
 function snapshotsOf(hub: HubPort, principal: Principal): SnapshotList {
   const snapshots = archived(hub, 'snapshots');
@@ -57,7 +58,7 @@ function snapshotsOf(hub: HubPort, principal: Principal): SnapshotList {
   };
 }
 
-/** Compares a snapshot with the current values: `/hub/snapshots/studio-1/evening`. Errors: `not-found` with the nearest name. */
+/** Compares a snapshot with the current values. `rest` has the form `studio-1/evening`. Errors: `not-found` with the nearest name. */
 function compareSnapshot(hub: HubPort, rest: string, principal: Principal): Snapshot {
   const slash = rest.includes('/') ? rest.indexOf('/') : rest.length;
   const [selection, name] = [rest.slice(0, slash), rest.slice(slash + 1)].map(decodePath) as [string, string];

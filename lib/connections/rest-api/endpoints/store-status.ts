@@ -22,7 +22,7 @@ export const endpoints = [
 
 const parts: readonly StorePart[] = ['values', 'history', 'audit'];
 
-/** Returns the state of the store. Errors: `not-found`. */
+/** Resolves to the disk usage and the write lag of the hub's store. Errors: `not-found` if the hub has no store. */
 async function statusOf(hub: HubPort): Promise<StoreStatus> {
   const { folder, shownFolder, maxBytes } = archived(hub, 'storage');
   const archive = hub.persistence.archive!;
@@ -46,8 +46,8 @@ function oldestOf(archive: Archive, part: 'history' | 'audit') {
 }
 
 /**
- * Resolves to the files in a folder, by name; to an empty list if the folder does not exist. Files that disappear in the meantime are
- * omitted.
+ * Resolves to the names and sizes of the files in a folder, sorted by name; to an empty list if the folder does not exist. Files that
+ * disappear in the meantime are omitted.
  */
 async function filesIn(folder: string): Promise<StoreFile[]> {
   const names = await readdir(folder).catch(() => []);

@@ -31,7 +31,7 @@ import type { Context, Endpoint } from './endpoint.ts';
 
 const formType = 'application/x-www-form-urlencoded';
 
-/** An update whose value has not been checked. */
+/** An update whose value has not been checked against the type of the parameter. */
 type UncheckedUpdate = Omit<Update, 'value'> & { readonly value: unknown };
 
 const answers = {
@@ -101,10 +101,10 @@ function updaterOf(
   };
 }
 
-/** The maximum wait for a device, in milliseconds. */
+/** The maximum time for which an update waits for the device, in milliseconds. */
 const longestConfirmMs = 30_000;
 
-/** Parses `confirm=2s`. Errors: `bad-request`. */
+/** Parses the value of `confirm`, such as `2s`, and returns milliseconds. Errors: `bad-request`. */
 function readConfirm(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const ms = parseDurationMs(/^\d+$/.test(text) ? Number(text) : text);
@@ -115,7 +115,7 @@ function readConfirm(text: string | undefined): number | undefined {
   );
 }
 
-/** Counts a write. Errors: `too-many-requests`. */
+/** Counts one write by a share. Errors: `too-many-requests`. */
 function expectRate({ writes }: Context['rates'], share: string): void {
   const refusal = writes?.({ share, id: undefined }, 1);
   if (refusal !== undefined) throw refusal;
@@ -128,19 +128,19 @@ interface UpdateContext {
   readonly queue: FairQueue;
 }
 
-/** The client that sets a parameter. */
+/** The client that sets a parameter, and the options of the request. */
 interface Updater {
   /** The share to which the work is charged. */
   readonly share: string;
   readonly view: View;
   readonly origin: Origin;
-  /** The maximum wait for the device's confirmation; undefined means no wait. */
+  /** The maximum wait for the device's confirmation, in milliseconds; undefined means no wait. */
   readonly confirmMs: number | undefined;
-  /** Counts a write; undefined means that writes are not limited. Errors: `too-many-requests`. */
+  /** Counts one write by the client; undefined if writes are not limited. Errors: `too-many-requests`. */
   readonly expectRate: (() => void) | undefined;
 }
 
-/** Sets a parameter from the query. Errors: any error in the query or from the write. */
+/** Sets the parameter in the query to the value in the query. Errors: any error in the query or from the write. */
 function updateByGet(context: UpdateContext, updater: Updater, response: HttpResponse, request: HttpRequest): void {
   expectNoTag(request);
   const asJson = acceptsJson(acceptOf(request));
@@ -149,7 +149,10 @@ function updateByGet(context: UpdateContext, updater: Updater, response: HttpRes
   else replyUpdated(response, updated, asJson);
 }
 
-/** Sets a parameter from the body. Errors: `body-type`; once the body is complete, any error in the body or from the write. */
+/**
+ * Sets the parameter in the body to the value in the body. Errors: `body-type`; once the body is complete, any error in the body or from
+ * the write.
+ */
 function updateByPost(context: UpdateContext, updater: Updater, response: HttpResponse, request: HttpRequest): void {
   expectNoTag(request);
   const asJson = acceptsJson(acceptOf(request));
@@ -168,7 +171,7 @@ function updateByPost(context: UpdateContext, updater: Updater, response: HttpRe
   });
 }
 
-/** Counts an update that cannot be parsed. */
+/** Counts an update that cannot be parsed; returns the error. */
 function refused({ writes }: UpdateContext, error: HubError): HubError {
   writes.refuse(error);
   return error;
@@ -180,8 +183,8 @@ const readers: ReadonlyMap<string, (body: string) => UncheckedUpdate> = new Map(
 ]);
 
 /**
- * Makes and counts the write; returns a promise if another hub owns the parameter. Errors: any error from `read` or from the write, thrown
- * or as a rejection.
+ * Makes and counts the write that `read` returns. Returns a promise if another hub owns the parameter, or if the write must be confirmed.
+ * Errors: any error from `read` or from the write, thrown or as a rejection.
  */
 function update(context: UpdateContext, updater: Updater, read: () => UncheckedUpdate): Updated | Promise<Updated> {
   const { origin } = updater;
@@ -216,7 +219,7 @@ function write(context: UpdateContext, updater: Updater, read: () => UncheckedUp
   }
 }
 
-/** Throws if the owner did not confirm the write. Errors: `unavailable`. */
+/** Returns the update unless its write was not confirmed. Errors: `unavailable`. */
 function expectConfirmed(isConfirmed: boolean, updated: Updated): Updated {
   if (isConfirmed) return updated;
   throw new HubError('unavailable', `${updated.p}: ${unconfirmed}`);
@@ -246,7 +249,7 @@ async function answerLater(exchange: Exchange, updating: Promise<Updated>, asJso
   }
 }
 
-/** Answers with `OK`, or with the converted value as in `{"p":"desk/lamp","v":true}`. */
+/** Answers with `OK` or, for a client that accepts JSON, with the converted value: `{"p":"desk/lamp","v":true}`. */
 function replyUpdated(response: HttpResponse, updated: Updated, asJson: boolean): void {
   send(beginValue(response, asJson), asJson ? JSON.stringify(updated) : 'OK');
 }

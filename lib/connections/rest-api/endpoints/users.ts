@@ -46,7 +46,7 @@ function usersOf({ directory, devices }: Entry): UserList {
   return { users, ...devices.list() };
 }
 
-/** Invites a kiosk. Errors: `not-found`, `forbidden`, `conflict`. */
+/** Creates a link with which a kiosk can sign in as a user. Errors: `not-found`, `forbidden`, `conflict`. */
 async function invite(
   { entry: { devices, auditSink }, dashboards }: Context,
   { user = '', device, dashboard }: UserAction,
@@ -60,7 +60,7 @@ async function invite(
   return { link: `/hub/sign-in#${code}`, ...devices.list() };
 }
 
-/** Revokes a device or link. Errors: `not-found`. */
+/** Signs a device out, or revokes a kiosk link. Errors: `not-found`. */
 function revoke(
   { entry: { devices, auditSink } }: Context,
   { device }: UserAction,

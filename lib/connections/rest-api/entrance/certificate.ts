@@ -6,23 +6,23 @@ import { HubError, messageOf } from '../../../model/error.ts';
 import { shownPath } from '../../../model/secret.ts';
 import type { ConnectionEvent, Log } from '../../connection.ts';
 
-/** The paths of the two files. */
+/** The paths of a certificate and of its private key. */
 export interface CertificateFiles {
   readonly certFile: string;
   readonly keyFile: string;
 }
 
-/** The contents of the two files. */
+/** The PEM contents of the certificate file and of the key file. */
 interface CertificateTexts {
   readonly certificate: string;
   readonly key: string;
 }
 
-/** A certificate that the hub can present to clients. */
+/** A checked certificate that the hub can present to clients. */
 interface Certificate {
-  /** The names in the certificate: `DNS:hub.example, IP Address:10.0.0.7`. */
+  /** The names for which the certificate is valid: `DNS:hub.example, IP Address:10.0.0.7`. */
   readonly names: string;
-  /** The validity period, in milliseconds since 1970. */
+  /** The beginning and end of the validity period, in milliseconds since 1970. */
   readonly validFrom: number;
   readonly validTo: number;
 }
@@ -31,13 +31,16 @@ interface Certificate {
 const maxPemBytes = 1024 * 1024;
 
 const dayMs = 86_400_000;
-/** How long before the expiry of a certificate the log warns about it. By then, programs that renew certificates have already done so. */
+/**
+ * The time before a certificate expires from which the log warns about the expiry, in milliseconds. By then, programs that renew
+ * certificates have already done so.
+ */
 const noticeMs = 30 * dayMs;
 const leastRsaBits = 2048;
 const curves = ['prime256v1', 'secp384r1', 'secp521r1'];
 const keysWanted = `an RSA key of ${leastRsaBits} bits or more, an EC key on P-256, P-384 or P-521, or an Ed25519 key`;
 
-/** Checks that the files contain a certificate and its key. Errors: `cannot-start`, which names the file and its error. */
+/** Checks that the two files contain a certificate and its private key. Errors: `cannot-start`, which names the file and its error. */
 function checkCertificate(files: CertificateFiles, { certificate: text, key }: CertificateTexts): Certificate {
   const inCertificate = `tls.certFile: ${shownPath(files.certFile)}`;
   const inKey = `tls.keyFile: ${shownPath(files.keyFile)}`;
@@ -54,7 +57,7 @@ function checkCertificate(files: CertificateFiles, { certificate: text, key }: C
   };
 }
 
-/** Returns the reason why clients refuse a certificate at a given time; undefined if clients accept the certificate. */
+/** Returns the reason why clients refuse the certificate in the files at a given time; undefined if clients accept the certificate. */
 export function whyInvalid(files: CertificateFiles, { validFrom, validTo }: Certificate, now: number) {
   const expected = `tls.certFile: ${files.certFile}: expected a certificate that is valid today`;
   if (now < validFrom) return `${expected}, got one that is valid from ${dateOf(validFrom)}`;
@@ -70,7 +73,7 @@ export function noticeOf(files: CertificateFiles, { validTo }: Certificate, now:
   return `tls.certFile: ${files.certFile}: the certificate expires ${when}, on ${dateOf(validTo)}`;
 }
 
-/** Converts a file system error to a configuration error. */
+/** Converts a file system error to the error `cannot-start`, which names the setting and the file. */
 export function unreadable(setting: keyof CertificateFiles, file: string, error: unknown): HubError {
   const { message, bytes } = asFileError(error);
   if (bytes !== undefined)
@@ -99,7 +102,7 @@ function readKey(where: string, text: string): KeyObject {
   }
 }
 
-/** Returns the reason why a kind of key is not supported; undefined if the kind is supported. */
+/** Describes a key whose kind or length is not supported; returns undefined if the key is supported. */
 function kindOf({ asymmetricKeyType: type, asymmetricKeyDetails: details = {} }: KeyObject): string | undefined {
   if (type === 'rsa') {
     const bits = details.modulusLength ?? 0;
@@ -110,7 +113,7 @@ function kindOf({ asymmetricKeyType: type, asymmetricKeyDetails: details = {} }:
   return type === 'ed25519' ? undefined : `a key of type ${type}`;
 }
 
-/** Describes the content of a file that is not the expected PEM block. */
+/** Describes the content of a file that lacks the expected PEM block. */
 function contentOf(text: string): string {
   if (text.trim() === '') return 'an empty file';
   const [, label] = /-----BEGIN ([A-Z0-9 ]+)-----/.exec(text) ?? [];
@@ -127,12 +130,15 @@ function wrong(where: string, expected: string, got: string): HubError {
 
 // Reads the files of a certificate and its key. Symbolic links are followed, because programs that renew a certificate replace such links.
 
-/** Reads the certificate and the key. Errors: `cannot-start`, which names the file. */
+/** Reads the certificate and the private key. Errors: `cannot-start`, which names the file. */
 export function readTexts({ certFile, keyFile }: CertificateFiles): CertificateTexts {
   return { certificate: readPem('certFile', certFile), key: readPem('keyFile', keyFile) };
 }
 
-/** Resolves to a string that changes as soon as one of the files is replaced, written, created or deleted. Never rejects. */
+/**
+ * Resolves to a string that changes as soon as the certificate file or the key file is replaced, written, created or deleted. Never
+ * rejects.
+ */
 async function stampOf({ certFile, keyFile }: CertificateFiles): Promise<string> {
   return (await Promise.all([stampOfFile(certFile), stampOfFile(keyFile)])).join(' ');
 }
@@ -157,17 +163,17 @@ function readPem(setting: keyof CertificateFiles, file: string): string {
 // Renews the certificate when its files change. The hub presents the old certificate to new clients until the new certificate is complete
 // and matches its key.
 
-/** The interval at which the log warns about a certificate that is about to expire. */
+/** The interval at which the log repeats the warning about a certificate that is about to expire, in milliseconds. */
 const noticeEveryMs = 86_400_000;
 
 export class Renewal {
   readonly #files: CertificateFiles;
   readonly #log: Log;
   readonly #open: () => void;
-  /** The certificate that the hub presents, and the digest of its files. */
+  /** The certificate that the hub presents, and the digest of the files from which the certificate was loaded. */
   #certificate: Certificate;
   #digest: string;
-  /** The error in the files; undefined if there is no error. */
+  /** The error in the current files; undefined if there is no error. */
   #fault: string | undefined = undefined;
   #lastStamp: string | undefined = undefined;
   #noticedAt = Number.NEGATIVE_INFINITY;
@@ -184,12 +190,12 @@ export class Renewal {
     this.#notice();
   }
 
-  /** Resolves to the argument for `take`. Never rejects. */
+  /** Resolves to the current stamp of the files, for `take`. Never rejects. */
   stamp(): Promise<string> {
     return stampOf(this.#files);
   }
 
-  /** Loads the certificate from the files if they have changed, and returns the state. */
+  /** Loads the certificate from the files if their stamp has changed, and returns the state of the entrance. */
   take(stamp: string): ConnectionEvent {
     if (stamp !== this.#lastStamp || this.#fault !== undefined)
       try {
@@ -238,7 +244,7 @@ export class Renewal {
   }
 }
 
-/** Reads and checks the files; returns undefined if their digest is still `shown`. Errors: `cannot-start`. */
+/** Reads and checks the files; returns undefined if `shown` is the digest of their contents. Errors: `cannot-start`. */
 function readNew(files: CertificateFiles, shown: string): { certificate: Certificate; digest: string } | undefined {
   const texts = readTexts(files);
   const digest = createHash('sha256').update(`${texts.certificate}\n${texts.key}`).digest('base64');

@@ -8,14 +8,17 @@ import { createApp, type ListenSocket, listen, type TemplatedApp } from '../../.
 import type { ConnectionEvent, Log } from '../../connection.ts';
 import { type CertificateFiles, Renewal } from './certificate.ts';
 
-/** The interval at which the entrance checks the certificate files. */
+/** The interval at which the entrance checks the certificate files, in milliseconds. */
 const lookEveryMs = 2000;
-/** The time for which a replaced app continues to serve clients without a WebSocket. */
+/** The time for which a replaced app without a WebSocket continues to serve clients, in milliseconds. */
 const restMs = 3_600_000;
 
 interface Entrance {
   readonly port: number;
-  /** Emits the state, immediately and every two seconds. While subscribed, the entrance checks for a renewed certificate. Never errors. */
+  /**
+   * Emits the state of the entrance, immediately and, with TLS, every two seconds. While subscribed, the entrance checks for a renewed
+   * certificate. Never errors.
+   */
   readonly state$: Observable<ConnectionEvent>;
   /** Stops accepting connections; open connections stay. */
   shut(): void;
@@ -31,11 +34,11 @@ interface EntranceOptions {
   readonly scheduler: SchedulerLike;
   /** Receives each app that serves clients. */
   readonly apps: Apps;
-  /** Adds routes and sockets to an app; returns a function that tells whether a WebSocket of the app is open. */
+  /** Adds routes and sockets to an app; returns a function that returns whether a WebSocket of the app is open. */
   readonly furnish: (app: TemplatedApp) => () => boolean;
 }
 
-/** Opens an entrance. Errors: `cannot-start` if the port is taken or the certificate has an error. */
+/** Opens a port and starts to serve clients. Errors: `cannot-start` if the port is taken or the certificate has an error. */
 export function openEntrance({ bindIp, port, tls, log, scheduler, apps, furnish }: EntranceOptions): Entrance {
   let listener: ListenSocket | undefined;
   let boundPort = port;
@@ -89,8 +92,8 @@ export function openEntrance({ bindIp, port, tls, log, scheduler, apps, furnish 
 }
 
 /**
- * Listens again on the port that the system chose, this time by number, because another app can take over only a port that was opened by
- * number.
+ * Closes the listener and listens on the port that the system chose for it, this time by number, because another app can take over only a
+ * port that was opened by number.
  */
 function listenAgain(app: TemplatedApp, bindIp: string, listener: ListenSocket): ListenSocket {
   const { port } = listener;
@@ -101,7 +104,7 @@ function listenAgain(app: TemplatedApp, bindIp: string, listener: ListenSocket):
 // The uWebSockets.js apps that serve the clients of a port. After a certificate has been renewed, there are several apps: new clients go to
 // the newest app, and the older apps keep their clients.
 
-/** The maximum number of apps. Beyond this number, the hub disconnects the clients of the oldest app. */
+/** The maximum number of apps that serve clients. Beyond this number, the hub disconnects the clients of the oldest app. */
 const maxApps = 8;
 
 interface ServingApp {
@@ -112,10 +115,10 @@ interface ServingApp {
 }
 
 export class Apps {
-  /** The apps, newest first. */
+  /** The apps that serve clients, newest first. */
   #apps: ServingApp[] = [];
 
-  /** Adds the newest app; the app before it counts as replaced from now on. */
+  /** Adds the newest app. From `nowMs` on, the app before it counts as replaced. */
   add(app: TemplatedApp, hasSockets: () => boolean, nowMs: number): void {
     const [before] = this.#apps;
     if (before !== undefined) before.replacedAtMs = nowMs;
@@ -123,12 +126,12 @@ export class Apps {
     this.#keep((one) => this.#apps.indexOf(one) < maxApps);
   }
 
-  /** Sends a frame to the sockets that subscribe to a topic, in all apps. */
+  /** Sends a frame to the sockets in all apps that subscribe to a topic. */
   publish(topic: ArrayBuffer, frame: Uint8Array): void {
     for (const { app } of this.#apps) app.publish(topic, frame, false, false);
   }
 
-  /** Closes the apps that were replaced before a time and have no open WebSocket. */
+  /** Closes the apps that were replaced before `beforeMs` and have no open WebSocket. */
   closeReplaced(beforeMs: number): void {
     this.#keep(({ hasSockets, replacedAtMs }) => hasSockets() || replacedAtMs > beforeMs);
   }

@@ -1,5 +1,5 @@
-// The files below the Document Root (S-12, D-16): index.html for a folder. Files whose name starts with a dot, files outside the root (even
-// through a symbolic link) and files of the installation are never served.
+// Serves the files below the Document Root (S-12, D-16), with index.html for a folder. Never serves files whose name starts with a dot,
+// files outside the root (even through a symbolic link) and files of the installation.
 
 import { join, sep } from 'node:path';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
@@ -11,7 +11,7 @@ import { type FileService, noSuchFile, type Place, replyFile } from './static-fi
 /** The first path segments that the hub itself answers (S-12). */
 const builtIn = new Set(['hub', 'parameters', 'update', 'ws']);
 
-/** Answers GET and HEAD with a file below the root, or with the index.html of a folder. */
+/** Answers GET and HEAD with a file below the Document Root, or with the index.html of a folder. */
 export function serveFile(
   root: string,
   service: FileService,
@@ -26,8 +26,8 @@ export function serveFile(
 }
 
 /**
- * Finds the real file for the path `below` under a root; `path` is the path that the client requested. A folder, whose path ends with a
- * slash, stands for its index.html. Errors: `not-found`, `bad-address`.
+ * Finds the file for the percent-encoded path `below` under a root; `path` is the path that the client requested. A folder, whose path ends
+ * with a slash, stands for its index.html. Errors: `not-found`, `bad-address`.
  */
 export function* findFile(
   root: string,
@@ -57,7 +57,7 @@ export function* findFile(
   return placeBelow(realRoot, index, path, hidden);
 }
 
-/** Returns a file found below a root. Once open, the file must still be below the root and must not be hidden. */
+/** Returns the place of a file that was found below a root. Once open, the file must still be below the root and must not be hidden. */
 function placeBelow(root: string, file: string, path: string, hidden: PrivateFileCheck | undefined): Place {
   return {
     file,

@@ -7,12 +7,15 @@ import { basename, dirname, join, parse, sep } from 'node:path';
 import type { Installation, PrivateFiles } from '../../persistence.ts';
 import { entriesOf, linkOf, type Reading, realPathOf, statsOf } from './reading.ts';
 
-/** The folder where Linux shows the location of each open file. For a deleted file, Linux appends a word to the path. */
+/** The folder where Linux shows the path of each open file. For a deleted file, Linux appends a word to the path. */
 const descriptors = '/proc/self/fd';
 const deleted = / \(deleted\)$/;
-/** The time for which the list of the installation's files is valid. Names, including those of new files, are compared immediately. */
+/**
+ * The time for which the list of the installation's files is valid, in milliseconds. Names, including those of new files, are compared
+ * immediately.
+ */
 const knownMs = 1000;
-/** The names that programs use for copies of a file: `token.txt~`, `token.bak`, `token (1).txt`, `Copy of token.txt`, `token.txt.gz`. */
+/** The words that programs add to the names of copies: `token.txt~`, `token.bak`, `token (1).txt`, `Copy of token.txt`, `token.txt.gz`. */
 const copyWords = 'backup|bak|copy|kopie|copie|copia|new|old|orig|original|part|rej|save|saved|swp|tmp';
 const copyMark = `~|[ ._-]*(?:\\((?:${copyWords}|\\d+)\\)|(?:${copyWords})(?: ?\\d+)?(?![a-z])|\\d{4}-?\\d\\d-?\\d\\d)`;
 const copyMarks = new RegExp(`^(?:${copyMark})*$`, 'i');
@@ -42,7 +45,7 @@ interface KnownFiles {
   readonly installation: Installation;
   readonly until: number;
   readonly ids: ReadonlySet<string>;
-  /** The file names, by the real path of their folder. */
+  /** The names of private files, by the real path of their folder. */
   readonly names: ReadonlyMap<string, readonly string[]>;
   readonly folders: readonly KnownFolder[];
 }
@@ -66,7 +69,7 @@ export class PrivateFileCheck {
     this.#now = now;
   }
 
-  /** Returns whether an open file at a real path is part of the installation. */
+  /** Returns whether the open file with these stats and this real path is part of the installation. */
   *holds(real: string, stats: Stats): Reading<boolean> {
     const { ids, names, folders } = yield* this.#knownFiles();
     if (ids.has(idOf(stats))) return true;
@@ -111,7 +114,7 @@ function* lookAt({ path, names, isDeep = false }: PrivateFiles): Reading<Found> 
   const id = stats === undefined ? '' : idOf(stats);
   if (names === undefined) return { ids: [id], paths: [path, real], folder: undefined };
   const ids: string[] = [];
-  // flow files are recognized individually
+  // the flow files in a deep folder are recognized individually
   if (!isDeep)
     for (const name of yield* namesIn(real)) {
       const found = names.test(name) ? yield* statsIfAny(join(real, name)) : undefined;
@@ -133,7 +136,7 @@ function* namesIn(folder: string): Reading<string[]> {
   try {
     return (yield* entriesOf(folder)).map(({ name }) => name);
   } catch {
-    return []; // the file is missing or unreadable
+    return []; // the folder is missing or unreadable
   }
 }
 
@@ -153,7 +156,7 @@ function withSeparator(folder: string): string {
   return folder.endsWith(sep) ? folder : folder + sep;
 }
 
-/** Returns whether a name is that of a file or of a copy of this file. */
+/** Returns whether a name is the name of a file or of a copy of this file. */
 function isNamedAs(name: string, file: string): boolean {
   if (name === file || name === `#${file}#`) return true;
   const copied = name.replace(copyBegin, '');

@@ -27,10 +27,12 @@ interface Step {
   later(): Promise<unknown>;
 }
 
-/** A sequence of steps that ends with a result. If a step fails, its error is thrown at the point where the step was yielded. */
+/**
+ * A sequence of file accesses that ends with a result. If an access fails, its error is thrown at the point where the access was yielded.
+ */
 export type Reading<T> = Generator<Step, T, unknown>;
 
-/** Runs all steps synchronously. Errors: any error from the reading. */
+/** Runs a reading synchronously and returns its result. Errors: any error from the reading. */
 export function readNow<T>(reading: Reading<T>): T {
   let next = reading.next();
   while (!next.done) {
@@ -46,7 +48,7 @@ export function readNow<T>(reading: Reading<T>): T {
   return next.value;
 }
 
-/** Runs all steps asynchronously. Errors: any error from the reading. */
+/** Runs a reading asynchronously and resolves to its result. Errors: any error from the reading. */
 async function readLater<T>(reading: Reading<T>): Promise<T> {
   let next = reading.next();
   while (!next.done) {
@@ -78,23 +80,26 @@ export const linkOf = (path: string) =>
     () => readlink(path),
   );
 
-/** Returns the stamp of a file or folder. If the stamp has settled, an equal stamp means that the file is unchanged. */
+/** Returns the stamp of a file or folder, from its stats. Once the stamp is settled, an equal stamp means that the file is unchanged. */
 export function stampOf({ dev, ino, size, mtimeMs, ctimeMs }: Stats): string {
   return `${dev} ${ino} ${size} ${mtimeMs} ${ctimeMs}`;
 }
 
 /**
- * The resolution of file times: file systems give two changes within one such period the same time, and some file systems only count
- * seconds.
+ * The resolution of file times, in milliseconds: file systems give two changes within one such period the same time, and some file systems
+ * only count seconds.
  */
 const momentMs = 2000;
 
-/** Returns whether the next change to a file or folder is certain to change its stamp. */
+/** Returns whether the next change to a file or folder is certain to change the stamp, because the last change was long enough ago. */
 export function isSettled({ ctimeMs }: Stats): boolean {
   return Date.now() - ctimeMs > momentMs;
 }
 
-/** Reads a small file whose name is not a link, unless the file's stamp is the known one. Errors: `FileError`; any file system error. */
+/**
+ * Reads a whole file, whose path must not end in a link; returns no bytes if the stamp of the file is `known`. Errors: `FileError`, also
+ * for more than `maxBytes`; any file system error.
+ */
 export function* bytesUnlessSame(
   path: string,
   maxBytes: number,
@@ -118,7 +123,7 @@ export function entriesOf(folder: string): Reading<Dirent[]> {
   );
 }
 
-/** Opens a file. The caller closes the descriptor. */
+/** Opens a file and returns the descriptor, which the caller closes. */
 export function openDescriptor(path: string, flags: number): Reading<number> {
   return step(
     () => openSync(path, flags),
@@ -140,7 +145,10 @@ export function closeDescriptor(descriptor: number): Reading<void> {
   );
 }
 
-/** Fills a buffer with bytes from a position in a file; returns the number of bytes read, which is lower at the end of the file. */
+/**
+ * Fills a buffer with bytes from a position in a file. Returns the number of bytes read, which is lower than the buffer's length only at
+ * the end of the file.
+ */
 export function* readBytes(descriptor: number, buffer: Buffer, position: number): Reading<number> {
   let filled = 0;
   while (filled < buffer.length) {
@@ -162,11 +170,11 @@ function* step<T>(now: () => T, later: () => Promise<T>): Reading<T> {
 // Decides whether a file is read before its request handler returns. If so, the answer can be pipelined, but the event loop waits for the
 // disk. So the hub reads before returning only from a local disk, and only while the disk is fast.
 
-/** The duration above which a reading is slow, because the disk is spinning up or the file system is stuck. */
+/** The duration above which a reading counts as slow, in milliseconds: the disk is spinning up or the file system is stuck. */
 const slowMs = 50;
-/** The number of slow readings within a minute after which the hub reads asynchronously until the minute is over. */
+/** The number of slow readings within a minute after which the hub reads asynchronously for the rest of the minute. */
 const maxSlow = 3;
-/** The time for which the assessment of a disk remains valid. */
+/** The time for which the assessment of a disk remains valid, in milliseconds. */
 const verdictMs = 60_000;
 
 export interface Disk {
@@ -179,8 +187,8 @@ interface Gauges {
   /** Returns the time on a monotonic clock, in milliseconds. */
   now(): number;
   /**
-   * Returns how often this process has read from a disk. If the number has not grown, the disk was not slow, but the processor was busy
-   * with other programs.
+   * Returns how often this process has read from a disk. If the number has not grown during a slow reading, the disk was not slow, but the
+   * processor was busy with other programs.
    */
   diskReads(): number;
   /** Returns the Linux mount table; an empty string on other systems. */
@@ -193,7 +201,7 @@ const systemGauges: Gauges = {
   mountInfo: readMountInfo,
 };
 
-/** Creates a reader for the files of a folder. The folder may be missing. */
+/** Creates a `Disk` for the files in a folder. The folder may be missing. */
 export function createDisk(folder: string, { now, diskReads, mountInfo }: Gauges = systemGauges): Disk {
   let isLocal = isOnLocalDisk(folder, mountInfo);
   let judgedAt = now();
@@ -221,14 +229,14 @@ export function createDisk(folder: string, { now, diskReads, mountInfo }: Gauges
 
 // Determines from the Linux mount table whether files are on a disk of this machine.
 
-/** The file systems that depend on no other machine or program. */
+/** The types of file systems that depend on no other machine or program. */
 const localTypes = new Set(
   'apfs bcachefs btrfs erofs exfat ext2 ext3 ext4 f2fs iso9660 jfs ntfs3 overlay ramfs rootfs squashfs tmpfs vfat xfs zfs'.split(
     ' ',
   ),
 );
 
-/** Returns whether a folder, and everything mounted below it, is on disks of this machine. No other disk is accessed. */
+/** Returns whether a folder, and everything mounted below it, is on disks of this machine. Does not access other disks. */
 export function isOnLocalDisk(folder: string, mountInfo = readMountInfo): boolean {
   const mounts = mountInfo()
     .split('\n')

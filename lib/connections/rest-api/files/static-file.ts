@@ -31,17 +31,21 @@ import { closeDescriptor, type Disk, descriptorStats, openDescriptor, type Readi
 
 const require = createRequire(import.meta.url);
 /**
- * Returns the content type for a file name. The library contains a table of thousands of types, so it is loaded only with the first file.
+ * Returns the content type for a file name, or false if the type is unknown. The library contains a table of thousands of types, so it is
+ * loaded only when the first file is served.
  */
 const contentTypeOf: typeof contentType = (name) =>
   (require('mime-types') as typeof import('mime-types')).contentType(name);
 
 /** The maximum length of a part that is read as a whole, in bytes. */
 const atOnceBytes = 256 * 1024;
-/** The file system error codes for a file that does not exist or that the hub may not read. */
+/** The codes of file system errors that mean that a file does not exist or that the hub may not read it. */
 const missingCodes = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'EACCES', 'EPERM', 'ENXIO']);
 
-/** The target of a path: a file, or another path. `check` examines the file once the file is open. Errors: `not-found`. */
+/**
+ * The target of a requested path: a file, or the location to which the client is redirected. `check` examines the file once it is open.
+ * Errors: `not-found`.
+ */
 export type Place =
   | { readonly file: string; check?(descriptor: number, stats: Stats): Reading<void> }
   | { readonly location: string };
@@ -71,13 +75,13 @@ export function noSuchFile(path: string): HubError {
   return new HubError('not-found', `${path}: no such file`);
 }
 
-/** The disk with the files, and the queue and share to which the work is charged. */
+/** The disk that contains the files, and the queue and share to which the work is charged. */
 export interface FileService extends Paced {
   readonly disk: Disk;
   readonly log: Log;
 }
 
-/** Answers GET and HEAD with the file that `locate` finds for a path, or with the error that `locate` throws. */
+/** Answers GET and HEAD with the file that `locate` finds for the requested path, or with the error that `locate` throws. */
 export async function replyFile(
   response: HttpResponse,
   request: HttpRequest,
@@ -103,7 +107,9 @@ export async function replyFile(
   }
 }
 
-/** Finds the answer to a path. Errors: any error from `locating`; `not-found`, `precondition-failed`; any file system error. */
+/**
+ * Finds the answer to a request for a path. Errors: any error from `locating`; `not-found`, `precondition-failed`; any file system error.
+ */
 function* findAnswer(
   path: string,
   locating: Reading<Place>,
@@ -155,7 +161,7 @@ function reply(exchange: Exchange, answer: Answer, asJson: boolean, service: Fil
     else if (answer.kind === 'unsatisfiable') replyUnsatisfiable(response, answer.file, asJson);
     else if (answer.kind === 'head') endWithLength(beginFile(response, answer.file, answer.part), answer.part.length);
     else if (answer.content.length < answer.part.length)
-      response.close(); // the file has become shorter in the meantime
+      response.close(); // the file has become shorter since it was opened
     else send(beginFile(response, answer.file, answer.part), answer.content);
   });
   return undefined;
@@ -183,7 +189,7 @@ function writeValidators(response: HttpResponse, { etag, modified }: StaticFile)
 
 const chunkBytes = 64 * 1024;
 
-/** Sends a part of an open file and closes the file. Cuts the connection if the file is shorter than announced. */
+/** Sends a part of an open file and closes the file. Cuts the connection if the file has become too short for the announced length. */
 async function streamFile(
   exchange: Exchange,
   descriptor: number,

@@ -7,10 +7,10 @@ import { anyOf, createFilter, type Filter, filterOf, textWork } from './filter.t
 
 const slash = 0x2f;
 const bitsPerWord = 32;
-/** The cost of 32 positions, in the unit of `Filter.work`. */
+/** The cost of following 32 positions through an address, in the unit of `Filter.work`. */
 const wordWork = 0.25;
 
-/** Creates the filter for a glob. */
+/** Creates a filter that passes the addresses that a glob matches. */
 export function createGlobFilter(glob: string): Filter {
   const [start = '', end, ...more] = glob.split('*');
   if (glob === '**') return filterOf(textWork, () => true);
@@ -20,7 +20,7 @@ export function createGlobFilter(glob: string): Filter {
   return createPlacesFilter(tokensOf(glob));
 }
 
-/** Creates the filter for a single `*` between two literal strings. */
+/** Creates the filter for a glob with one `*` between two literal strings, which may be empty. */
 function createSegmentFilter(start: string, end: string): Filter {
   return filterOf(textWork, (address) => {
     const last = address.length - end.length;
@@ -30,7 +30,7 @@ function createSegmentFilter(start: string, end: string): Filter {
   });
 }
 
-/** Splits a glob: `a/**` + `/b*` → `a`, `/`, `**` + `/`, `b`, `*`. */
+/** Splits a glob into stars and characters: `a/**` + `/b*` → `a`, `/`, `**` + `/`, `b`, `*`. */
 function tokensOf(glob: string): string[] {
   const runs = glob.replace(/\*{3,}/g, '**').replace(/(^|\/)(?:\*\*\/)+/g, '$1**/');
   return runs.match(/(?<=^|\/)\*\*\/|\*\*|./gs)!;
@@ -38,13 +38,13 @@ function tokensOf(glob: string): string[] {
 
 const isStar = (token: string): boolean => token.startsWith('*');
 
-// The first rows in the table of a glob, followed by one row for each of its characters. The first row is empty.
+// The first rows in the table of a glob, followed by one row for each of the glob's characters. The first row is empty.
 const folderRow = 1;
 const textRow = 2;
 const segmentRow = 3;
 const firstCharacterRow = 4;
 
-/** Creates the filter for any glob. A position is the number of the next token. */
+/** Creates the filter for any glob, split into tokens. A position is the index of the next token to match. */
 function createPlacesFilter(tokens: readonly string[]): Filter {
   const start = tokens.slice(0, tokens.findIndex(isStar)).join('');
   const rest = tokens.slice(start.length);
@@ -56,7 +56,7 @@ function createPlacesFilter(tokens: readonly string[]): Filter {
   const places = new Int32Array(words);
   const added = new Int32Array(words);
 
-  /** Lets stars match nothing: adds the positions after them. `added` contains the new positions. */
+  /** Lets stars match nothing: adds the positions after the stars at `added`, and leaves the new positions in `added`. */
   const skip = () => {
     for (let times = 0; times < 2; times++) {
       let carry = 0; // at most two stars follow each other: `**/` and then `*` or `**`
@@ -100,7 +100,8 @@ function createPlacesFilter(tokens: readonly string[]): Filter {
 }
 
 /**
- * Builds the table: a row of bits per kind of star and per character, with one bit per position; `characters` maps a character to its row.
+ * Builds the table of a glob: one row of bits for each kind of star and for each character, with one bit per position. `characters` maps
+ * the code of a character to the offset of its row.
  */
 function tableOf(tokens: readonly string[], words: number) {
   const characters = new Map<number, number>();
@@ -129,8 +130,8 @@ function tableOf(tokens: readonly string[], words: number) {
 // Address patterns sent by clients: globs and regular expressions. All of them match in linear time, so no pattern can block the hub.
 
 /**
- * Creates a filter that passes addresses matched by at least one of the patterns, whose regular expressions have at most `maxSteps` steps
- * in total. Without patterns, the filter passes nothing. Errors: `bad-request` for a bad regex.
+ * Creates a filter that passes the addresses that at least one pattern matches. Without patterns, the filter passes nothing. The regular
+ * expressions have at most `maxSteps` steps in total. Errors: `bad-request` for an invalid regular expression.
  */
 export function createPatternFilter(patterns: readonly Pattern[], maxSteps: number): Filter {
   const addresses = new Set(patterns.filter(isAddress));
@@ -143,7 +144,7 @@ export function createPatternFilter(patterns: readonly Pattern[], maxSteps: numb
   return anyOf(filters);
 }
 
-/** Returns whether a pattern is the address of a single parameter. */
+/** Returns whether a pattern is the address of a single parameter rather than a glob or a regular expression. */
 export function isAddress(pattern: Pattern): pattern is string {
   return typeof pattern === 'string' && !pattern.includes('*');
 }

@@ -7,24 +7,27 @@ import { compileOwnRegex, compileRegex, ownPatternSteps, type Regex, type RegexM
 import { limits } from '../limits/client-limits.ts';
 import { LimitError } from '../limits/limit-hits.ts';
 
-/** Returns whether an address passes. */
+/** A function that returns whether an address passes. */
 export interface Filter {
   (address: string): boolean;
-  /** The cost of a test, in regular expression steps. A string comparison costs about 0.1. */
+  /** The cost of filtering one address, in regular expression steps. A string comparison costs about 0.1. */
   readonly work: number;
 }
 
 const maxPatterns = limits.filters.default;
-/** The maximum length of a pattern, which suffices for the longest address (D-01) with every character escaped. */
+/** The maximum length of a pattern, in characters. It suffices for the longest address (D-01) with every character escaped. */
 const maxPatternLength = limits.patternLength.default;
-/** The cost of a string comparison. */
+/** The cost of a string comparison, in the unit of `Filter.work`. */
 export const textWork = 0.1;
 
 export function filterOf(work: number, matches: (address: string) => boolean): Filter {
   return Object.assign(matches, { work });
 }
 
-/** Creates the filter for patterns that a client sent as `name`, with at most `maxSteps` steps in total. Errors: `bad-request`. */
+/**
+ * Creates a filter that passes the addresses that at least one regular expression from a client matches; without patterns, all addresses.
+ * The patterns have at most `maxSteps` steps in total, and errors call them `name`. Errors: `bad-request`.
+ */
 export function createFilter(patterns: readonly string[], maxSteps: number, name = 'filter'): Filter {
   if (patterns.length === 0) return filterOf(textWork, () => true);
   if (patterns.length > maxPatterns)
@@ -43,13 +46,16 @@ export function createFilter(patterns: readonly string[], maxSteps: number, name
   return anyOf(filters);
 }
 
-/** Creates the filter for patterns from the settings, which were checked when the file was loaded. */
+/**
+ * Creates the filter for regular expressions in the settings, which were checked when the flow file was loaded. Without patterns, all
+ * addresses pass.
+ */
 export function createConfiguredFilter(patterns: readonly string[]): Filter {
   if (patterns.length === 0) return filterOf(0, () => true);
   return anyOf(patterns.map((pattern) => toFilter(pattern, compileOwnRegex(pattern))));
 }
 
-/** Creates a filter that passes every address that at least one of the filters passes. */
+/** Creates a filter that passes an address if at least one of the filters passes it. */
 export function anyOf(filters: readonly Filter[]): Filter {
   const [first] = filters;
   if (filters.length === 1) return first!;
@@ -57,14 +63,14 @@ export function anyOf(filters: readonly Filter[]): Filter {
   return filterOf(work, (address) => filters.some((filter) => filter(address)));
 }
 
-/** Creates a filter that passes every address that both filters pass. */
+/** Creates a filter that passes an address if both filters pass it. */
 export function bothOf(one: Filter, other: Filter): Filter {
   if (one.work === 0) return other;
   if (other.work === 0) return one;
   return filterOf(one.work + other.work, (address) => one(address) && other(address));
 }
 
-/** Compiles a pattern for the linear-time engine. */
+/** Compiles a client's regular expression to a filter. Errors: `bad-request`. */
 function compile(pattern: string, maxSteps: number, name: string): Filter {
   if (pattern.length > maxPatternLength && [...pattern].length > maxPatternLength)
     throw new LimitError(
@@ -95,7 +101,7 @@ function tooManySteps(name: string, maxSteps: number, steps: number): LimitError
   );
 }
 
-/** Patterns that need no engine: literal strings, matched at the start, at the end, or anywhere. */
+/** The form of patterns that need no engine: literal strings, matched at the start, at the end, or anywhere. */
 const plainText = /^(\^?)((?:[^\\^$.*+?()[\]{}|]|\\[^\w\s])*)(\$?)$/;
 
 function isText(pattern: string): boolean {
@@ -103,8 +109,8 @@ function isText(pattern: string): boolean {
 }
 
 /**
- * Returns the filter for a literal string, because most patterns look like `desk/`, `^desk/` or `/lamp$`; undefined if the pattern needs an
- * engine.
+ * Returns the filter for a pattern that is a literal string, as most patterns are: `desk/`, `^desk/`, `/lamp$`. Returns undefined if the
+ * pattern needs an engine.
  */
 function findText(pattern: string): Filter | undefined {
   const plain = plainText.exec(pattern);

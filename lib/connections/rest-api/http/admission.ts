@@ -1,5 +1,5 @@
-// The steps before each handler: the framing must be unambiguous, and the guard must admit the request. Answers with an error if either
-// fails.
+// The checks before each handler: the framing must be unambiguous, and the guard must admit the request. If a check fails, the client gets
+// an error.
 
 import { HubError } from '../../../model/error.ts';
 import { encodeText, type HttpRequest, type HttpResponse } from '../../../net/uws.ts';
@@ -19,7 +19,7 @@ import type { Guard } from './guard/guard.ts';
 import type { Act, Purpose } from './guard/site-check.ts';
 import { keepBody, keepRequest } from './postponed-requests.ts';
 
-/** Answers the request of a principal, or keeps the response for later. A handler may throw a `HubError` before returning. */
+/** Answers the request of an admitted principal, or keeps the response and answers later. May throw a `HubError` before returning. */
 export type Handler = (response: HttpResponse, request: HttpRequest, principal: Principal) => void;
 
 export interface AdmissionContext {
@@ -38,8 +38,8 @@ export class Admission {
   }
 
   /**
-   * Refuses a request that could be interpreted as two requests; returns whether the request was refused. To be called before a request is
-   * postponed, because a postponed request keeps each header only once.
+   * Answers a request that could be interpreted as two requests with an error; returns whether this was the case. To be called before a
+   * request is postponed, because a postponed request keeps each header only once.
    */
   isRefused(response: HttpResponse, request: HttpRequest, act: Act): boolean {
     const ambiguity = ambiguityOf(request, act);
@@ -50,8 +50,8 @@ export class Admission {
   }
 
   /**
-   * Runs a handler if the guard admits the request, and answers any error from either. If a handshake exceeds a limit, the connection is
-   * also closed; otherwise thousands of useless connections would remain open until they all time out together.
+   * Runs a handler if the guard admits the request; answers with the error if the guard or the handler throws. If a handshake exceeds a
+   * limit, the connection is also closed; otherwise thousands of useless connections would remain open until they all time out together.
    */
   answer(response: HttpResponse, request: HttpRequest, purpose: Purpose, handler: Handler, isHandshake = false): void {
     const { guard, openAnswer, hits } = this.#context;
@@ -68,14 +68,16 @@ export class Admission {
     }
   }
 
-  /** Answers a request whose body does not fit into the hub's memory. The principal is not known yet. */
+  /** Answers with an error, because the hub has no memory left for the body. The principal is not known yet. */
   refuseBody(response: HttpResponse, request: HttpRequest): void {
     this.#context.openAnswer(response, request);
     serveFor(this.#context.hits);
     this.#refuse(response, request, noRoomForBody(), false);
   }
 
-  /** Counts a request refused by the guard towards the client's network; returns the error to answer with. */
+  /**
+   * Counts a request that the guard refused towards the client's network. Returns the guard's error, or the error for exceeding the limit.
+   */
   #counted(error: unknown, purpose: Purpose, response: HttpResponse): unknown {
     if (purpose.isUnmetered) return error;
     try {
@@ -86,13 +88,13 @@ export class Admission {
     }
   }
 
-  /** Runs the handler. Errors: `too-many-requests`; any error from the handler. */
+  /** Counts an admitted request and runs its handler. Errors: `too-many-requests`; any error from the handler. */
   #serve(response: HttpResponse, request: HttpRequest, principal: Principal, purpose: Purpose, handler: Handler): void {
     if (!purpose.isUnmetered) this.#context.rates.request?.(shareOf(principal, remoteAddressOf(response)));
     handler(response, request, principal);
   }
 
-  /** Answers after a password comparison. The parts of the body that arrive in the meantime are kept. */
+  /** Answers once the password has been compared. The parts of the body that arrive in the meantime are kept. */
   #answerLater(
     response: HttpResponse,
     request: HttpRequest,
@@ -142,7 +144,7 @@ export class Admission {
   }
 }
 
-/** Returns whether a path is a page that people open, who are then redirected to the sign-in page. */
+/** Returns whether a path leads to a page that people open. Without credentials, they are redirected to the sign-in page. */
 function isPage(path: string): boolean {
   return path === '/' || path === '/hub' || path === '/hub/';
 }
@@ -160,7 +162,10 @@ let hosts = 0;
 let trailers = 0;
 let last = '';
 
-/** Counts the relevant headers. Lengths are compared first, because this function runs for every header. */
+/**
+ * Counts a header that matters for the framing of a request. The lengths of names are compared first, because this function runs for every
+ * header.
+ */
 function count(name: string, value: string): void {
   if (name.length === 4) {
     if (name === 'host') hosts++;
@@ -177,9 +182,9 @@ function count(name: string, value: string): void {
 }
 
 /**
- * Describes an ambiguity in the length or host of a request, or after a body that is never read; undefined if the request is unambiguous.
- * Visiting all headers takes a tenth of the time that an answer takes, so a request that only reads and has no length is not searched for a
- * second length.
+ * Describes the ambiguity in the length or the host of a request, or after a body that is never read; returns undefined if the request is
+ * unambiguous. Visiting all headers takes a tenth of the time that an answer takes, so a request that only reads and has no length is not
+ * searched for a second length.
  */
 function ambiguityOf(request: HttpRequest, act: Act): string | undefined {
   if (act === 'read' && request.getHeader(lengthHeader) === '' && request.getHeader(codingHeader) === '')

@@ -13,7 +13,7 @@ import { hasRoomForBody, holdFor, noRoomForBody, noRoomMs, servedHits, serveFor 
 import type { Exchange } from './exchange.ts';
 import { copyOf } from './postponed-requests.ts';
 
-/** Returns the media type of a body in lower case, or an empty string if the charset is not UTF-8. */
+/** Returns the media type of a body in lower case, or an empty string if the charset is given and not UTF-8. */
 export function bodyTypeOf(request: HttpRequest): string {
   const [type = '', ...parameters] = request
     .getHeader('content-type')
@@ -24,13 +24,13 @@ export function bodyTypeOf(request: HttpRequest): string {
   return /^"?utf-?8"?$/.test(charset) ? type : '';
 }
 
-/** Returns the error `body-type` with the actual type. */
+/** Returns the error `body-type`, which quotes the actual `Content-Type`. */
 export function wrongBodyType(request: HttpRequest, expected: string): HubError {
   const actual = request.getHeader('content-type');
   return new HubError('body-type', `Content-Type: expected ${expected} in UTF-8, got "${actual}"`);
 }
 
-/** The share to which reading a body is charged, and the queue that assigns slices. */
+/** The share to which work is charged, and the queue that assigns slices to the work. */
 export interface Paced {
   readonly share: string;
   readonly queue: Pick<FairQueue, 'do' | 'add'>;
@@ -49,7 +49,7 @@ export function readBody(
   readBytes(exchange, request, paced, (body) => done(body instanceof HubError ? body : decodeText(body)));
 }
 
-/** Reads the bytes of a body, like `readBody`. */
+/** Does the same as `readBody`, but passes the bytes of the body to `done`. */
 export function readBytes(
   exchange: Exchange,
   request: HttpRequest,
@@ -139,7 +139,7 @@ export function readBytes(
   });
 }
 
-/** Parses the JSON object of a body; `keys` names the required keys. Errors: `bad-request`. */
+/** Parses the JSON object in a body; `keys` names the required keys in errors. Errors: `bad-request`. */
 export function readObject(text: string, keys: string): object {
   return readJsonObject(text, { where: 'body', object: `an object with ${keys}` });
 }
@@ -155,12 +155,12 @@ function decodeText(body: Buffer): string | HubError {
 // Counts bodies that are not complete in time. uWebSockets.js cuts the connection without giving a reason, so the hub infers the reason
 // from the time.
 
-/** The time after which a client that disconnects counts as late. The library cuts connections after 8 to 12 s. */
+/** The time after which a client that disconnects counts as late, in milliseconds. The library cuts connections after 8 to 12 s. */
 const lateMs = limits.bodyMs.default - 3000;
 
 /**
- * Counts a client whose connection ends late while the hub is waiting for the rest of the body. To be called as soon as the headers have
- * arrived.
+ * Counts a hit of `bodyMs` if the client's connection ends late, while the hub is waiting for the rest of the body. To be called as soon as
+ * the headers have arrived.
  */
 function countLateBody(exchange: Exchange, hits: LimitHits | undefined, isAwaited: () => boolean): void {
   const sinceMs = performance.now();

@@ -1,9 +1,12 @@
 // The name of a browser as people know it, from the `User-Agent` header.
 
-/** The known names. There are few different names, so all clients with the same browser share one string. */
+/** The names by browser and system. There are few different names, so all clients with the same browser share one string. */
 const names = new Map<string, string>();
 
-/** Returns `Firefox on Linux`; returns an empty string for a program that is not a browser. */
+/**
+ * Returns the name of the browser that sent a `User-Agent`, such as `Firefox on Linux`; an empty string for a program that is not a
+ * browser.
+ */
 export function browserName(userAgent: string): string {
   const browser = /(Firefox|Edg|OPR|Chrome|Safari)\//.exec(userAgent)?.[1];
   if (browser === undefined) return '';

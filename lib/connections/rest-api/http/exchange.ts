@@ -12,22 +12,25 @@ import { cut, servedHits, serveFor } from './answer/send.ts';
 export interface Exchange {
   readonly response: HttpResponse;
   readonly isAborted: boolean;
-  /** Sends a complete answer, unless the client has disconnected. */
+  /** Begins or sends an answer, unless the client has disconnected. */
   reply(send: (response: HttpResponse) => void): void;
   /** Answers a handshake, unless the client has disconnected. */
   upgrade(send: () => void): void;
   /**
-   * Answers with an error. If an answer has already begun, cuts the connection, so that the client does not mistake a partial answer for a
-   * complete one.
+   * Answers with an error. If the answer has already begun, cuts the connection instead, so that the client does not mistake a partial
+   * answer for a complete one.
    */
   fail(error: HubError, asJson: boolean): void;
-  /** Sets the only function that is called when the client disconnects. */
+  /** Sets the function to call when the client disconnects; replaces an earlier one. */
   whenAborted(act: () => void): void;
-  /** Resolves when the client can receive more data or has disconnected. */
+  /** Resolves as soon as the client can receive more data or has disconnected. */
   writable(): Promise<void>;
 }
 
-/** Cuts off an answer if the principal loses access; returns a function that ends this once the answer is complete. */
+/**
+ * Cuts off an answer if the principal loses access. Returns a function to call once the answer is complete, after which the answer is no
+ * longer cut off.
+ */
 export function cutWith(principal: Principal, response: HttpResponse): () => void {
   return principal.onLeave(() => cut(response));
 }

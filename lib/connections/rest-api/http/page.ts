@@ -19,7 +19,7 @@ import { JsonText, jsonAnswerOf, replyJson, taggedText } from './answer/reply.ts
 import { holdFor, send } from './answer/send.ts';
 import { type Exchange, keepResponse } from './exchange.ts';
 
-/** A page that is not JSON and must not be stored by caches. */
+/** The content of a page that is not JSON and that caches must not store. */
 export class PlainText {
   readonly type: string;
   readonly text: string;
@@ -30,7 +30,7 @@ export class PlainText {
   }
 }
 
-/** A page that is a list with one item per line. An undefined item means that finding the next item takes a while. */
+/** The content of a page that is a JSON list with one item per line. An undefined item means that finding the next item takes a while. */
 export class Lines<Item> {
   readonly items: Iterable<Item | undefined>;
 
@@ -42,23 +42,23 @@ export class Lines<Item> {
 /** The content of a page: data, in which a list may be produced item by item, or its finished text. */
 export type Page = object | JsonText | PlainText | Lines<unknown>;
 
-/** The request for a page. */
+/** A request for a page. */
 export interface PageRequest {
-  /** The path as received, percent-encoded. */
+  /** The path as the client sent it, percent-encoded. */
   readonly path: string;
   readonly query: string;
   readonly principal: Principal;
 }
 
-/** Reads a page; returns a promise if the data arrives later. */
+/** Returns the content of a page, or a promise if the data arrives later. */
 export type ReadPage = (request: PageRequest) => Page | Promise<Page>;
 
-/** The number of characters that are produced before any part of the page is sent. A longer page has no ETag. */
+/** The number of characters that are produced before the hub begins to send a page. A longer page has no ETag. */
 const mostWithTag = 1024 * 1024;
 const chunkLength = 16 * 1024;
 /** The maximum number of pages in progress that take several slices. One user or network may use at most half of the free slots. */
 const mostInProgress = 16;
-/** The number of characters after which the clock is checked. */
+/** The number of characters between two checks of the clock. */
 const lookEvery = 4096;
 
 /**
@@ -86,7 +86,7 @@ class PageAnswer implements Task {
   #hasBegun = false;
   #isWaiting = false;
   #isInProgress = false;
-  /** The account for the characters that have been produced but not read yet. */
+  /** The account for the characters that have been produced but that the client has not read yet. */
   #account: Account | undefined = undefined;
 
   constructor(
@@ -177,7 +177,7 @@ class PageAnswer implements Task {
     }
   }
 
-  /** Releases the page's memory and slot. */
+  /** Releases the memory that is charged for the page, and its slot. */
   #release(): void {
     this.#account?.set(0);
     if (!this.#isInProgress) return;
@@ -199,14 +199,14 @@ class PageAnswer implements Task {
     return false;
   }
 
-  /** Answers with a complete page. Errors: `precondition-failed`. */
+  /** Answers with a complete page and its ETag, or with 304. Errors: `precondition-failed`. */
   #reply(text: JsonText): false {
     const made = jsonAnswerOf(text, this.#preconditions);
     this.#exchange.reply((response) => replyJson(response, made));
     return false;
   }
 
-  /** Sends everything produced so far; returns whether the client can immediately receive more. */
+  /** Sends everything produced so far; returns whether the client can receive more immediately. */
   #write(): boolean {
     let isTaken = true;
     if (!this.#hasBegun) this.#release();
@@ -223,7 +223,7 @@ class PageAnswer implements Task {
   }
 }
 
-/** The pages in progress, and the pages that wait for a free slot. */
+/** Counts the pages in progress, and holds the pages that wait for a free slot. */
 class PagesInProgress {
   readonly #counts = new Map<string, number>();
   readonly #waiting = new Map<string, (() => void)[]>();
@@ -246,19 +246,19 @@ class PagesInProgress {
     this.goOn();
   }
 
-  /** Lets a waiting page continue, if permitted. The page calls this method again when it is complete or has begun. */
+  /** Lets one waiting page continue if a slot is free. The page calls this method again when it is complete or has begun. */
   goOn(): void {
     for (const [share, all] of this.#waiting) {
       if (!this.mayBegin(share)) continue;
       this.#waiting.delete(share);
       const next = all.shift()!;
-      if (all.length > 0) this.#waiting.set(share, all); // to the end of the queue
+      if (all.length > 0) this.#waiting.set(share, all); // the share moves to the end of the queue
       next();
       return;
     }
   }
 
-  /** Calls `goOn` when a page of the share may begin. */
+  /** Calls `goOn` as soon as a page of the share may begin. */
   wait(share: string, goOn: () => void): void {
     const all = this.#waiting.get(share);
     if (all === undefined) this.#waiting.set(share, [goOn]);
@@ -276,7 +276,7 @@ function replyText(response: HttpResponse, { type, text }: PlainText): void {
 // For a hundred thousand items, JSON.stringify takes longer than other clients may have to wait, so each item in a list is encoded
 // separately.
 
-/** Yields the JSON of plain data. An iterable is encoded as a list, whose items are read as needed. */
+/** Yields the JSON of plain data in pieces. An iterable becomes a list, whose items are read as needed. */
 export function* jsonPieces(data: unknown): Generator<string, void, void> {
   if (isList(data)) {
     let separator = '[';

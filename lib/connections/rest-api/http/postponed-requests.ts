@@ -12,25 +12,25 @@ import { remoteAddressOf } from '../proxies/trusted-proxies.ts';
 import { hasRoomForBody, holdFor, noRoomMs } from './answer/send.ts';
 
 /**
- * The additional time for immediate answers after a round has become long, so that a client that pipelines only a few requests is not cut
- * off. Spent time is restored slowly; otherwise a client that pipelines endlessly, and reconnects after being cut off, would prolong every
- * round by this time.
+ * The additional time for immediate answers after a round has become long, in milliseconds, so that a client that pipelines only a few
+ * requests is not cut off. Spent time is restored slowly; otherwise a client that pipelines endlessly, and reconnects after being cut off,
+ * would prolong every round by this time.
  */
 const longerMs = 75;
 const regainedMsPerSecond = 8;
 /**
- * The maximum additional time in one round, because clients that start to pipeline at the same time would otherwise use all of the time in
- * a single round.
+ * The maximum additional time in one round, in milliseconds: clients that start to pipeline at the same time would otherwise use all of the
+ * time in a single round.
  */
 const longerMsOfRound = 25;
-/** The key of the only bucket. */
+/** The key of the only bucket in `#longer`. */
 const everybody = '';
 /**
- * The duration above which a round is long. In a longer round, many answers probably go to the same connection, rather than one answer to
- * each of many connections.
+ * The duration above which a round is long, in milliseconds. In a longer round, many answers probably go to the same connection, rather
+ * than one answer to each of many connections.
  */
 const longMs = 2;
-/** The cost of a request, in bytes of messages. */
+/** The cost of a request, in the unit in which a round counts messages: bytes. */
 const requestWork = 1024;
 const lengthHeader = encodeText('content-length');
 
@@ -40,7 +40,8 @@ export class PostponedRequests {
   readonly #hits: LimitHits;
   readonly #longer = new TokenBuckets(longerMs, regainedMsPerSecond);
   /**
-   * The time for which the round with the number `#allowedRound` may last, including only the additional time that has already been used.
+   * The time for which the round with the number `#allowedRound` may last, in milliseconds. It includes only the additional time that has
+   * already been used.
    */
   #allowedMs = atOnceMs;
   #allowedRound = 0;
@@ -51,7 +52,7 @@ export class PostponedRequests {
     this.#hits = hits;
   }
 
-  /** Returns whether a request may be answered immediately. */
+  /** Returns whether there is time to answer a request immediately in this round. */
   hasTime(): boolean {
     if (this.#round.hasTime(requestWork, atOnceMs)) return true;
     const { number, workedMs, publishingMs } = this.#round;
@@ -70,7 +71,7 @@ export class PostponedRequests {
     return this.#round.spentMs > longMs;
   }
 
-  /** Keeps a request and answers it later; calls `refuse` if there is no space for the body. */
+  /** Keeps a request and answers it later, with `answer`; calls `refuse` instead if there is no memory for the body. */
   put(
     response: HttpResponse,
     request: HttpRequest,
@@ -106,14 +107,14 @@ export class PostponedRequests {
 
 // Keeps a request that is answered later: the headers, and the parts of the body that arrive in the meantime.
 
-/** The maximum number of bytes kept of one body, which is more than any request may have. */
+/** The maximum number of bytes kept of one body, more than any request may have. */
 const maxKeptBytes = 2 * limits.bodyBytes.default;
 
-/** Copies the parts of a request that are valid only while its handler runs. */
+/** Returns a copy of a request that remains valid after the handler of the request returns. */
 export function keepRequest(request: HttpRequest): HttpRequest {
   const all: [name: string, value: string][] = [];
   request.forEach((name, value) => void all.push([name, value]));
-  const headers = new Map(all.toReversed()); // of several headers with the same name, the server also returns the first
+  const headers = new Map(all.toReversed()); // the server, too, returns the first of several headers with the same name
   const caseSensitiveMethod = request.getCaseSensitiveMethod();
   const method = request.getMethod(); // the server converts the method to lower case in place
   const url = request.getUrl();
@@ -134,12 +135,12 @@ function textOf(name: ArrayBuffer): string {
   return Buffer.from(name).toString('latin1');
 }
 
-/** The chunks that remain valid because they are copies. */
+/** The chunks of bodies that remain valid because they are copies. */
 const copies = new WeakSet<ArrayBuffer>();
 
 /**
- * Copies a chunk that is valid only during the call; a chunk that is already a copy is returned unchanged. The new buffer is not zeroed
- * first, because that would take as long as copying.
+ * Copies a chunk of a body that is valid only during the call; a chunk that is already a copy is returned unchanged. The new buffer is not
+ * zeroed first, because zeroing takes as long as copying.
  */
 export function copyOf(chunk: ArrayBuffer): ArrayBuffer {
   if (copies.has(chunk)) return chunk;
@@ -151,8 +152,8 @@ export function copyOf(chunk: ArrayBuffer): ArrayBuffer {
 type Reader = Parameters<HttpResponse['onData']>[0];
 
 /**
- * Keeps the parts of a body for a reader that registers later. Returns a function that ends this, which must also be called when the client
- * has disconnected.
+ * Keeps the arriving chunks of a body for a reader that registers later. Returns a function that drops the chunks and stops keeping them,
+ * which must also be called when the client has disconnected.
  */
 export function keepBody(response: HttpResponse): () => void {
   const kept: ArrayBuffer[] = [];

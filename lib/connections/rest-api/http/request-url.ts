@@ -25,7 +25,7 @@ function readText(text: string, now: number): number | undefined {
   return readIsoTime(text);
 }
 
-/** Returns the schema for a count up to a bound. */
+/** Returns the schema for an integer from 1 up to a bound. */
 export function countUpTo(most: number): z.ZodInt {
   const error = `an integer 1..${most}`;
   return z.int({ error }).min(1, { error }).max(most, { error });

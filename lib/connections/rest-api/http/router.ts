@@ -13,14 +13,14 @@ import { endWithLength, replyError } from './answer/reply.ts';
 import type { Act, Purpose } from './guard/site-check.ts';
 import type { PostponedRequests } from './postponed-requests.ts';
 
-/** The handlers for a path and, if the path ends with `/*`, for all paths below it. Where GET only reads, HEAD is supported as well. */
+/** The handlers for a path and, if the path ends with `/*`, for all paths below it. If GET only reads, HEAD is supported as well. */
 export interface Route {
   readonly path: string;
   readonly get?: Served;
   readonly post?: Served;
 }
 
-/** The handler of a method. */
+/** The handler of one method, and the conditions for calling it. */
 interface Served {
   readonly handler: Handler;
   /** The right that a client needs. `entry` means that the answer contains only what the principal may see. */
@@ -33,16 +33,18 @@ interface Served {
 
 export interface Router {
   add(route: Route): void;
-  /** Runs the handler of a handshake if the guard admits the request, and answers any error from either. */
+  /**
+   * Runs a handler for a WebSocket handshake if the guard admits the request; answers with the error if the guard or the handler throws.
+   */
   admit(response: HttpResponse, request: HttpRequest, purpose: Purpose, handler: Handler): void;
 }
 
-/** Returns the allowed methods, as in `Allow`: `GET, HEAD`. */
+/** Returns the supported methods in the order of the `Allow` header: `GET`, `HEAD`, `POST`. */
 export function methodsOf({ get, post }: Pick<Route, 'get' | 'post'>): string[] {
   return [...(get ? ['GET'] : []), ...(get && !get.writes ? ['HEAD'] : []), ...(post ? ['POST'] : [])];
 }
 
-/** A handler in the form that the library calls. */
+/** A handler in the form that uWebSockets.js calls. */
 type PlainHandler = (response: HttpResponse, request: HttpRequest) => void;
 
 interface RouterContext extends AdmissionContext {
@@ -112,7 +114,7 @@ function outliveDroppedBody(response: HttpResponse): void {
   response.onAborted(nothing);
 }
 
-/** Wraps a handler so that no body is sent, but the length of the body if it is complete (RFC 9110 section 9.3.2). */
+/** Wraps a handler for HEAD: no body is sent, but the length of a complete body is (RFC 9110 section 9.3.2). */
 function withoutBody(handler: PlainHandler): PlainHandler {
   return (response, request) => {
     let isStreamed = false;
@@ -129,7 +131,7 @@ function withoutBody(handler: PlainHandler): PlainHandler {
   };
 }
 
-/** Wraps the handler for requests that may have a body, and whose clients may wait for permission to send it. */
+/** Wraps a handler for requests that may have a body, and whose clients may wait for permission to send it. */
 function withBody(handler: PlainHandler): PlainHandler {
   return (response, request) => {
     noteExpectation(response, request);
@@ -138,7 +140,8 @@ function withBody(handler: PlainHandler): PlainHandler {
 }
 
 /**
- * Returns whether the connection ends after the answer. The library itself recognizes `Connection: close`, but not among several values.
+ * Returns whether the client wants the connection to end after the answer. The library itself recognizes `Connection: close`, but not among
+ * several values.
  */
 function wantsClose(request: HttpRequest): boolean {
   const first = request.getHeader('connection');
@@ -146,7 +149,7 @@ function wantsClose(request: HttpRequest): boolean {
   return lists(joinedHeaders(request, 'connection')[0]!, 'close');
 }
 
-/** The methods in RFC 9110 and other registered methods. */
+/** The methods that HTTP defines: those in RFC 9110 and other registered methods. */
 const knownMethods = new Set(METHODS);
 
 function refuseMethod(allowed: string): Handler {
@@ -160,13 +163,13 @@ function refuseMethod(allowed: string): Handler {
   };
 }
 
-// The answer to a preflight: browsers ask before a page from allowedOrigins may send requests that forms cannot send (Fetch,
+// The answers to preflights: browsers ask before a page from allowedOrigins may send requests that forms cannot send (Fetch,
 // "CORS-preflight request").
 
 const maxAgeSeconds = 600;
 const requestHeaders = 'Authorization, Content-Type, If-Modified-Since, If-None-Match, If-Range, Range, traceparent';
 
-/** Answers 204 with the permitted methods and headers. Browsers require one more header before a page may reach a private network. */
+/** Answers 204 with the permitted methods and headers. Browsers require a further header before a page may reach a private network. */
 function replyPreflight(response: HttpResponse, request: HttpRequest, methods: string): void {
   begin(response, '204 No Content').writeHeader('Access-Control-Allow-Methods', methods);
   response.writeHeader('Access-Control-Allow-Headers', requestHeaders);

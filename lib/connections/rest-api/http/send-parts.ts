@@ -7,21 +7,21 @@ import type { Paced } from './body.ts';
 import type { Exchange } from './exchange.ts';
 
 /**
- * Returns the part of a body that begins after `sentBytes`, which must not be empty; undefined if the part is missing, in which case the
- * connection is cut.
+ * Returns the part of a body that begins after `sentBytes`, which must not be empty; undefined if the rest of the body is missing, in which
+ * case the connection is cut.
  */
 export type NextPart = (sentBytes: number) => Uint8Array | undefined | Promise<Uint8Array | undefined>;
 
 export interface LongBody {
   readonly totalBytes: number;
-  /** The number of bytes that the hub holds for this client until the body is sent. */
+  /** The number of bytes that are charged to the client until the body is sent. */
   readonly heldBytes: number;
   readonly next: NextPart;
 }
 
 /**
- * Sends a body whose headers have been sent. Resolves when the body is complete or the client has disconnected. Errors: any error from
- * `next`.
+ * Sends a body whose headers have already been sent. Resolves when the body is complete or the client has disconnected. Errors: any error
+ * from `next`.
  */
 export function sendParts(exchange: Exchange, { queue, share }: Paced, body: LongBody): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -42,7 +42,7 @@ class Parts implements Task {
   readonly #queue: Paced['queue'];
   readonly #body: LongBody;
   readonly #settle: Settle;
-  /** The rest of the current part. */
+  /** The part of the current part that has not been sent yet. */
   #rest: Uint8Array = new Uint8Array(0);
   #sent = 0;
   readonly #account: Account | undefined;
@@ -78,7 +78,7 @@ class Parts implements Task {
     }
   }
 
-  /** Sends as much of a part as the client accepts; returns whether more can be done immediately. */
+  /** Fetches a part, or sends as much of it as the client accepts; returns whether more can be done immediately. */
   #step(): boolean {
     if (this.#exchange.isAborted || this.#sent >= this.#body.totalBytes) {
       this.#settle.resolve();

@@ -4,7 +4,7 @@ import { describe, HubError, messageOf } from '../../../model/error.ts';
 import type { HttpRequest } from '../../../net/uws.ts';
 import type { Log } from '../../connection.ts';
 
-/** Parses a client's message according to a schema. Errors: `bad-request` with the first error. */
+/** Returns a client's message, checked and converted by a schema. Errors: `bad-request` with the first error. */
 export function parse<Schema extends z.ZodType>(shape: Schema, message: unknown): z.output<Schema> {
   const result = shape.safeParse(message, { reportInput: true });
   if (result.success) return result.data;
@@ -21,8 +21,8 @@ export function parse<Schema extends z.ZodType>(shape: Schema, message: unknown)
 }
 
 /**
- * Parses a query. A repeated name yields the first value or, if the shape expects a list, all values. Names that are not in the shape are
- * ignored. Errors: `bad-request`.
+ * Returns the values in a query, checked and converted by a schema. A repeated name yields the first value or, if the shape expects a list,
+ * all values. Names that are not in the shape are ignored. Errors: `bad-request`.
  */
 export function readQuery<Query extends z.ZodObject>(shape: Query, query: URLSearchParams): z.output<Query> {
   const given = Object.entries(shape.shape)
@@ -43,14 +43,15 @@ function inputOf(shape: z.core.$ZodType, texts: readonly string[]): unknown {
   return shape instanceof z.ZodNumber && /^\d{1,15}$/.test(text) ? Number(text) : text;
 }
 
-/** The error of a write that may or may not have taken effect, because another hub may have taken over in the meantime. */
+/** The message for a write that may or may not have taken effect, because another hub may have taken over in the meantime. */
 export const unconfirmed = 'not confirmed, another hub may run the connection by now; the write may have taken effect';
 
 // Every error passes through here before it is sent to a client. Clients see errors that they caused; of a fault in the hub, they only
 // learn that it occurred.
 
 /**
- * Returns an error from the catalogue. Any other error is a fault of the hub: its reason is logged, and the client is referred to the log.
+ * Returns an error that may be sent to the client: an error from the catalogue is returned unchanged. Any other error is a fault of the
+ * hub: its reason is logged, and the client is referred to the log.
  */
 export function asHubError(error: unknown, log: Log): HubError {
   if (error instanceof HubError) return error;
@@ -60,12 +61,15 @@ export function asHubError(error: unknown, log: Log): HubError {
 
 // A list header may span several lines (RFC 9110 section 5.3). The library returns only the first line.
 
-/** Returns whether a list of words, such as `keep-alive, Upgrade`, contains a word, ignoring case. `word` must be in lower case. */
+/** Returns whether a comma-separated list, such as `keep-alive, Upgrade`, contains a word, ignoring case. `word` must be in lower case. */
 export function lists(list: string, word: string): boolean {
   return list.split(',').some((item) => item.trim().toLowerCase() === word);
 }
 
-/** Returns all lines of each header, joined by commas; the string is empty if the header is missing. Visits every header of the request. */
+/**
+ * Returns one string for each name: the values of all lines of that header, joined by commas, or an empty string if the header is missing.
+ * Visits every header of the request.
+ */
 export function joinedHeaders(request: HttpRequest, ...names: readonly string[]): string[] {
   const joined = names.map(() => '');
   request.forEach((name, value) => {

@@ -1,4 +1,4 @@
-// Parses percent-encoded paths.
+// Parses percent-encoded paths, and prepares them for messages.
 
 import { HubError } from '../../../model/error.ts';
 import { printable } from '../../../model/printable.ts';
@@ -13,7 +13,7 @@ export function decodePath(path: string): string {
   }
 }
 
-/** The prefix of a path that ends with the name of a flow file. */
+/** The prefix of the paths that end with the name of a flow file. */
 const source = '/hub/source/';
 
 /**

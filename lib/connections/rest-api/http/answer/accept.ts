@@ -4,13 +4,13 @@ import { encodeText, type HttpRequest } from '../../../../net/uws.ts';
 import { joinedHeaders } from '../../input/parse-input.ts';
 import { jsonType } from './headers.ts';
 
-/** Returns the media types that a client accepts, from all lines of the header. */
+/** Returns the value of the `Accept` header, with all of its lines joined. */
 export function acceptOf(request: HttpRequest): string {
   const first = request.getHeader('accept');
   return first === '' || first === jsonType ? first : joinedHeaders(request, 'accept')[0]!;
 }
 
-/** Like `acceptOf`, but a tenth faster, for requests of values: lines after a line that accepts all types are ignored. */
+/** Returns the same as `acceptOf`, a tenth faster, for requests for values: lines after a line that accepts all types are ignored. */
 export function quickAcceptOf(request: HttpRequest): string {
   const first = request.getHeader(acceptHeader);
   return first === '*/*' ? first : acceptOf(request);
@@ -19,7 +19,8 @@ export function quickAcceptOf(request: HttpRequest): string {
 const acceptHeader = encodeText('accept');
 
 /**
- * Returns whether a client names JSON with at least the same preference as plain text: `application/json;q=0.9, text/plain;q=0.1` → true.
+ * Returns whether an `Accept` header names JSON with at least the same preference as plain text: `application/json;q=0.9, text/plain;q=0.1`
+ * → true.
  */
 export function acceptsJson(accept: string): boolean {
   if (accept === '' || accept === '*/*') return false;
@@ -38,8 +39,8 @@ export function acceptsJson(accept: string): boolean {
 const jsonTypes: ReadonlySet<string> = new Set([jsonType, 'application/problem+json', 'application/*']);
 
 /**
- * Returns whether errors for a path are JSON. Below `/hub/`, answers are JSON, and errors are also JSON unless the client asks for plain
- * text.
+ * Returns whether an error in the answer to `url` is sent as JSON. Below `/hub/`, answers are JSON, and so are errors unless the client
+ * asks for plain text.
  */
 export function wantsJsonErrors(url: string, accept: string): boolean {
   return acceptsJson(accept) || (url.startsWith('/hub/') && !accept.includes('text/'));

@@ -11,7 +11,7 @@ export interface FileState {
   readonly modified: Date;
 }
 
-/** The preconditions of a request; a missing precondition is empty. */
+/** The headers with the preconditions of a request; a missing header is an empty string. */
 export interface Preconditions {
   readonly ifMatch: string;
   readonly ifUnmodifiedSince: string;
@@ -39,8 +39,9 @@ export function preconditionsOf(request: HttpRequest): Preconditions {
 }
 
 /**
- * Returns whether the client of a GET or HEAD already has the current state. The order is that of section 13.2.2: headers with times count
- * only if there are no headers with tags. Errors: `precondition-failed` if the client requires a state other than the current state.
+ * Returns whether the client of a GET or HEAD already has the current state. The headers are evaluated in the order of RFC 9110 section
+ * 13.2.2: headers with times count only if there are no headers with tags. Errors: `precondition-failed` if the client requires a state
+ * other than the current one.
  */
 export function isNotModified(wanted: Preconditions, { etag, modified }: Pick<FileState, 'etag'> & Partial<FileState>) {
   const at = modified && seconds(modified);
@@ -53,7 +54,7 @@ export function isNotModified(wanted: Preconditions, { etag, modified }: Pick<Fi
   return at !== undefined && since !== undefined && at <= since;
 }
 
-/** For an answer without a tag, checks that the request does not require a tag. Errors: `precondition-failed`. */
+/** Checks that a request whose answer has no ETag does not require one. Errors: `precondition-failed`. */
 export function expectNoTag(request: HttpRequest): void {
   if (request.getHeader('if-match') === '') return;
   const [ifMatch = ''] = joinedHeaders(request, 'if-match');
@@ -66,10 +67,10 @@ function failed(header: string, expected: string, got: string): HubError {
 
 const longestReported = 200;
 
-/** A tag, which may contain commas (section 8.8.3), or `*` for any state. */
+/** Matches one ETag, which may contain commas (RFC 9110 section 8.8.3), or `*` for any state. */
 const tags = /(W\/)?("[^"]*")|\*/g;
 
-/** Returns whether a list contains a tag. With `isWeak`, tags are compared weakly (section 8.8.3.2). */
+/** Returns whether a list of ETags contains a tag or `*`. With `isWeak`, tags are compared weakly (RFC 9110 section 8.8.3.2). */
 function namesTag(list: string, etag: string | undefined, isWeak = false): boolean {
   for (const [whole, weak, tag] of list.matchAll(tags))
     if (whole === '*' || (tag === etag && (isWeak || weak === undefined))) return true;
@@ -77,8 +78,8 @@ function namesTag(list: string, etag: string | undefined, isWeak = false): boole
 }
 
 /**
- * Returns the requested part; undefined means the whole file, because the client requests no range, several ranges, or a range from another
- * version of the file.
+ * Returns the requested range of a file. Undefined stands for the whole file: the client requests no range, several ranges, or a range in
+ * another version of the file.
  */
 export function readRange({ range, ifRange }: RangeHeaders, file: FileState): ByteRange | 'unsatisfiable' | undefined {
   const match = /^bytes=(\d*)-(\d*)$/.exec(range.trim());
@@ -95,7 +96,7 @@ export function readRange({ range, ifRange }: RangeHeaders, file: FileState): By
   return start >= file.bytes ? 'unsatisfiable' : { start, length: end - start + 1 };
 }
 
-/** Returns the time of a date in whole seconds, as in HTTP dates. */
+/** Returns whole seconds since 1970, the resolution of HTTP dates. */
 function seconds(date: Date): number {
   return Math.floor(date.getTime() / 1000);
 }
@@ -114,7 +115,7 @@ const httpDates = [
   new RegExp(`^[MTWFS][a-z]{2} ${month} ${date} ${clock} ${year}$`),
 ];
 
-/** Parses a date, and returns seconds since 1970; undefined if the date is invalid, in which case its header is ignored. */
+/** Parses an HTTP date and returns seconds since 1970. Returns undefined for an invalid date, whose header is to be ignored. */
 function readHttpDate(text: string): number | undefined {
   const groups = httpDates.map((form) => form.exec(text)?.groups).find((found) => found !== undefined);
   if (groups === undefined) return undefined;
@@ -124,7 +125,7 @@ function readHttpDate(text: string): number | undefined {
   return time && time / 1000;
 }
 
-/** Returns the full year for a two-digit year, at most 50 years in the future. */
+/** Completes a two-digit year, so that it is at most 50 years in the future. A four-digit year is returned unchanged. */
 function wholeYear(year: string): string {
   if (year.length === 4) return year;
   const century = new Date().getUTCFullYear() - (new Date().getUTCFullYear() % 100);

@@ -1,11 +1,11 @@
 // `Expect: 100-continue`: a client waits for permission to send its body (RFC 9110 section 10.1.1). The library grants permission if the
-// value is in lower case. This file handles the cases that the library misses: upper case, several lines, further members.
+// value is in lower case. This file handles the forms that the library does not recognize: upper case, several lines, further members.
 
 import type { HttpRequest, HttpResponse } from '../../../../net/uws.ts';
 import { joinedHeaders, lists } from '../../input/parse-input.ts';
 
 /**
- * Marks a response whose client waits for permission to send its body. If the answer is sent before the permission, the connection is
+ * Marks the response to a client that waits for permission to send its body. If the answer is sent before the permission, the connection is
  * closed after the answer.
  */
 export function noteExpectation(response: HttpResponse, request: HttpRequest): void {
@@ -20,8 +20,8 @@ export function isAwaited(response: HttpResponse): boolean {
 }
 
 /**
- * Lets a waiting client send its body. The library supports only one status per response, so the status of the answer is written as a
- * header.
+ * Permits a waiting client to send its body. The library supports only one status per response, so the status of the answer is later
+ * written as a header.
  */
 export function letSend(response: HttpResponse): void {
   if (!isAwaited(response)) return;
@@ -30,7 +30,7 @@ export function letSend(response: HttpResponse): void {
   response.hasContinued = true;
 }
 
-/** Returns whether an interim status was sent before the status of the answer. */
+/** Returns whether `100 Continue` has been sent, so that the status of the answer must be written as a header. */
 export function hasContinued(response: HttpResponse): boolean {
   return response.hasContinued === true;
 }

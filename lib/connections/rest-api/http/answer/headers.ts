@@ -1,6 +1,5 @@
-// The headers at the start of every answer. The headers stop browsers from guessing the type of the answer, let only pages from this hub
-// and from allowedOrigins embed or frame the answer, and let pages from allowedOrigins read it (Fetch, "CORS protocol"; CSP 3,
-// "frame-ancestors").
+// The headers at the start of every answer. They stop browsers from guessing the type of the answer, let only pages from this hub and from
+// allowedOrigins embed or frame the answer, and let pages from allowedOrigins read it (Fetch, "CORS protocol"; CSP 3, "frame-ancestors").
 
 import { encodeText, type HttpRequest, type HttpResponse } from '../../../../net/uws.ts';
 import type { Settings } from '../../settings.ts';
@@ -30,7 +29,10 @@ export function createOpenAnswer(settings: Settings): OpenAnswer {
   };
 }
 
-/** Begins an answer, with status 200 by default: `begin(response, '302 Found').writeHeader('Location', '/hub/').end()`. */
+/**
+ * Begins an answer with the status, by default 200, and the fixed headers: `begin(response, '302 Found').writeHeader('Location',
+ * '/hub/').end()`.
+ */
 export function begin(response: HttpResponse, status?: string): HttpResponse {
   if (hasContinued(response))
     return response.writeHeader(`HTTP/1.1 ${status ?? '200 OK'}\r\n${firstHeader[0]}`, openingOf(response).fixed);
@@ -38,7 +40,7 @@ export function begin(response: HttpResponse, status?: string): HttpResponse {
   return response.writeHeader(firstName, openingOf(response).fixed);
 }
 
-/** Begins a 200 answer that consists of JSON or plain text and must not be stored by caches. */
+/** Begins a 200 answer with JSON or plain text that caches must not store. */
 export function beginValue(response: HttpResponse, asJson: boolean): HttpResponse {
   if (hasContinued(response))
     return begin(response)
@@ -48,15 +50,15 @@ export function beginValue(response: HttpResponse, asJson: boolean): HttpRespons
   return response.writeStatus(asJson ? json : text);
 }
 
-/** Confines the page or worker in the answer to files and sockets from this hub. */
+/** Confines the page or worker in the answer to files and sockets from this hub. To be called before `begin`. */
 export function confine(response: HttpResponse): void {
   const opening = openingOf(response);
   keep(response, { ...opening, fixed: opening.confined });
 }
 
 /**
- * The policy of the console, which runs only scripts from its own files and can send data only to the hub (CSP 3). All answers have a
- * second policy.
+ * The Content-Security-Policy of the console, which runs only scripts from its own files and can send data only to the hub (CSP 3). All
+ * answers have a second policy.
  */
 const consolePolicy = [
   "default-src 'none'",
@@ -68,7 +70,9 @@ const consolePolicy = [
 const firstHeader: Header = ['X-Content-Type-Options', 'nosniff'];
 const firstName = encodeText(firstHeader[0]);
 
-/** Returns all headers except the first; `origin` is the origin of a page from allowedOrigins. */
+/**
+ * Returns the headers of every answer except the first. `origin` is the origin of the requesting page if the page is from allowedOrigins.
+ */
 function fixedHeaders({ allowedOrigins, tls }: Pick<Settings, 'allowedOrigins' | 'tls'>, origin?: string): Header[] {
   const framers = ["'self'", ...allowedOrigins].join(' ');
   return [
@@ -89,17 +93,22 @@ function readableBy(origin: string): Header[] {
   ];
 }
 
-/** The time for which browsers use only HTTPS for every port of this host (RFC 6797); 0 makes browsers forget this rule. */
+/**
+ * Returns the header that makes browsers use only HTTPS for every port of this host (RFC 6797), for a number of seconds; 0 makes browsers
+ * forget this rule.
+ */
 function strictTransport(seconds: number): Header {
   return ['Strict-Transport-Security', `max-age=${seconds}`];
 }
 
-/** The beginnings of answers, each encoded as one value that the library writes in one call, as if it were a single status or header. */
+/**
+ * The beginnings of answers. Each is encoded as one value, which the library writes in one call, as if it were a single status or header.
+ */
 interface Opening {
-  /** The value of the first header, followed by all other headers. */
+  /** The value of the first header, followed by all other fixed headers. */
   readonly fixed: ArrayBuffer;
   readonly confined: ArrayBuffer;
-  /** The status 200, followed by all headers of a value. */
+  /** The status 200, followed by all headers of a value as plain text. */
   readonly text: ArrayBuffer;
   readonly json: ArrayBuffer;
 }
@@ -117,10 +126,10 @@ function encodeOpening(fixed: readonly Header[]): Opening {
   };
 }
 
-/** The opening of a hub without TLS and allowedOrigins. For speed, this opening is not stored with each response. */
+/** The opening of a hub without TLS and allowedOrigins. For speed, this opening is not stored with the responses. */
 const usual = encodeOpening(fixedHeaders({ allowedOrigins: [], tls: undefined }));
 
-/** Stores an opening with a response, which is possible because the library permits additional properties. */
+/** Stores an opening in a property of a response; the library permits additional properties. */
 function keep(response: HttpResponse, opening: Opening): void {
   response.opening = opening;
 }

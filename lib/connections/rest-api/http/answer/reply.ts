@@ -11,7 +11,7 @@ import { isNotModified, type Preconditions } from './conditional.ts';
 import { begin, type Header, jsonType, textType } from './headers.ts';
 import { send, servedHits } from './send.ts';
 
-/** The complete JSON body of an answer, and its ETag. */
+/** A complete JSON body, and its ETag. */
 export class JsonText {
   readonly text: string;
   readonly etag: string;
@@ -22,7 +22,7 @@ export class JsonText {
   }
 }
 
-/** Serializes data to JSON. */
+/** Serializes data to JSON with a line break at the end, and computes the ETag. */
 export function jsonTextOf(data: object): JsonText {
   return taggedText(`${JSON.stringify(data)}\n`);
 }
@@ -31,19 +31,19 @@ export function taggedText(text: string): JsonText {
   return new JsonText(text, `"${createHash('sha1').update(text).digest('base64url')}"`);
 }
 
-/** An answer with JSON that the client may cache. */
+/** An answer with JSON that the client may cache; `isKnown` is true if the client already has the JSON. */
 interface JsonAnswer {
   readonly body: string;
   readonly etag: string;
   readonly isKnown: boolean;
 }
 
-/** Creates the answer to a client. Errors: `precondition-failed`. */
+/** Creates the answer with a JSON body, for a request with preconditions. Errors: `precondition-failed`. */
 export function jsonAnswerOf({ text: body, etag }: JsonText, preconditions: Preconditions): JsonAnswer {
   return { body, etag, isKnown: isNotModified(preconditions, { etag }) };
 }
 
-/** Answers with JSON that the client may cache: 304 if the client already has the JSON with this ETag (RFC 9110 section 13.1.2). */
+/** Answers with JSON that the client may cache, or with 304 if the client already has the JSON (RFC 9110 section 13.1.2). */
 export function replyJson(response: HttpResponse, { body, etag, isKnown }: JsonAnswer): void {
   begin(response, isKnown ? '304 Not Modified' : undefined);
   response.writeHeader('ETag', etag).writeHeader('Cache-Control', 'no-cache');
@@ -51,12 +51,15 @@ export function replyJson(response: HttpResponse, { body, etag, isKnown }: JsonA
   else send(response.writeHeader('Content-Type', jsonType), body);
 }
 
-/** Ends the answer to a HEAD request. If given a length, the library would wait for that many bytes. */
+/**
+ * Ends the answer to a HEAD request with the length of the body as a header. If the length were passed to `endWithoutBody`, the library
+ * would wait for that many bytes.
+ */
 export function endWithLength(response: HttpResponse, bodyBytes: number): HttpResponse {
   return response.writeHeader('Content-Length', String(bodyBytes)).endWithoutBody();
 }
 
-/** Answers with one sentence, or with a problem object; if `closes` is true, also closes the connection. */
+/** Answers with an error, either as one sentence or as a problem object (RFC 9457); if `closes` is true, also closes the connection. */
 export function replyError(
   response: HttpResponse,
   error: HubError,
@@ -69,7 +72,7 @@ export function replyError(
   begin(response, status).writeHeader('Content-Type', asJson ? 'application/problem+json' : textType);
   response.writeHeader('Cache-Control', 'no-store');
   for (const [name, value] of [...helpingHeaders(error), ...headers]) response.writeHeader(name, value);
-  // a message quotes client input, and people read it in a terminal
+  // the message quotes client input, and people read it in a terminal
   const body = asJson ? printableJson(JSON.stringify(problemOf(error, status))) : `${printableLines(error.message)}\n`;
   if (closes) response.end(body, true);
   else send(response, body);
@@ -125,7 +128,10 @@ const httpStatus: Readonly<Record<ErrorCode, string>> = {
   'upgrade-required': '426 Upgrade Required',
 };
 
-/** Returns headers that tell the client when to retry, or which protocol to use (RFC 9110 section 15.5.22, RFC 6455 section 4.4). */
+/**
+ * Returns the headers for an error that tell the client when to retry, or which protocol to use (RFC 9110 section 15.5.22, RFC 6455 section
+ * 4.4).
+ */
 function helpingHeaders(error: HubError): readonly Header[] {
   const waitSeconds = error instanceof LimitError ? error.retryAfterSeconds : undefined;
   return waitSeconds === undefined ? (headersOfCodes[error.code] ?? []) : [['Retry-After', String(waitSeconds)]];

@@ -12,24 +12,25 @@ import { peerOf, remoteAddressOf } from '../../proxies/trusted-proxies.ts';
 import { isAwaited } from './expect.ts';
 
 /**
- * The average number of bytes between two checks: a check costs as much as a short answer. Both the body and the headers of an answer
- * count.
+ * The average number of bytes between two checks of a connection: a check costs as much as a short answer. Both the body and the headers of
+ * an answer count.
  */
 const lookEvery = 64 * 1024;
 const headBytes = 256;
 /**
- * The length above which an answer counts as long. Some long answers are left to the server, so that other requests can be pipelined after
- * them: up to a number of bytes, some of which are restored each second. The server cuts off a client that reads nothing for 10 s.
+ * The length above which an answer counts as long, in bytes. Most long answers are left to the server, so that other requests can be
+ * pipelined after them, until the number of bytes in `left` is used up; part of it is restored each second. The server cuts off a client
+ * that reads nothing for 10 s.
  */
 const longBytes = 128 * 1024;
 const leftToServer = 0.75;
 const left = new TokenBuckets(32 * 1024 * 1024, 16 * 1024 * 1024);
-/** The key of the only bucket. */
+/** The key of the only bucket in `left`. */
 const everybody = '';
 
 let untilLook = 0;
 
-/** Ends an answer with its body. */
+/** Ends an answer with its complete body. */
 export function send(response: HttpResponse, body: string | ArrayBuffer | Uint8Array): void {
   if ((response.closes || isAwaited(response)) && !response.isHead) {
     response.end(body, true);
@@ -47,7 +48,7 @@ export function send(response: HttpResponse, body: string | ArrayBuffer | Uint8A
   if (!isDone) sendRest(response, body, total);
 }
 
-/** Returns whether a long answer is left to the server. */
+/** Returns whether the server may buffer a long answer; if so, counts its bytes. */
 function isLeft(bytes: number): boolean {
   if (Math.random() >= leftToServer || left.left(everybody) < bytes) return false;
   left.take(everybody, bytes);
@@ -75,7 +76,7 @@ function sendRest(response: HttpResponse, body: string | ArrayBuffer | Uint8Arra
 // The data that the hub buffers for HTTP clients: incomplete bodies, unread answers, pages in progress. When the hub holds too much in
 // total, the connections of the user or network with the most data are cut.
 
-/** Cuts the connection of a response unless the answer is complete. */
+/** Cuts the connection of a response, unless the answer is complete or the client has disconnected. */
 export function cut(response: HttpResponse): void {
   try {
     response.close();
@@ -83,8 +84,8 @@ export function cut(response: HttpResponse): void {
 }
 
 /**
- * Opens an account for the bytes held for the connected client of a response. The caller sets the account to 0 when no bytes are held any
- * more, or when the client has disconnected. `share` is the owner of the bytes, by default the client's network.
+ * Opens an account for the bytes that the hub holds for the connected client of a response. The caller sets the account to 0 when the hub
+ * no longer holds any bytes, or when the client has disconnected. `share` is the owner of the bytes, by default the client's network.
  */
 export function holdFor(
   response: HttpResponse,
@@ -103,8 +104,8 @@ export function holdFor(
 }
 
 /**
- * The delay of a refusal due to lack of space, so that a client that immediately sends the next request costs the hub no more than a client
- * that waits.
+ * The delay before a body is refused due to lack of space, in milliseconds, so that a client that immediately sends the next request costs
+ * the hub no more than a client that waits.
  */
 export const noRoomMs = 1000;
 
@@ -117,23 +118,23 @@ export function hasRoomForBody(share: string, bytes: number): boolean {
   return bytes === 0 || held.bytesOf(share, 'requests') + bytes <= limits.heldBodies.default - held.bytes.requests;
 }
 
-/** Returns the error for a client whose body does not fit. */
+/** Returns the error for a client for whose body the hub has no space. */
 export function noRoomForBody(): LimitError {
   const message = 'body: expected fewer request bodies at a time: too many are incomplete or waiting';
   return new LimitError('heldBodies', 'unavailable', message);
 }
 
-// Tracks the REST API whose client is being answered. A request is handled synchronously, so callers do not have to pass the counts of
-// limit hits.
+// Tracks the REST API whose client is being answered. A request is handled synchronously, so callers do not have to pass the limit hits to
+// count.
 
 let served: LimitHits | undefined;
 
-/** Sets the counts of limit hits for the client that is being answered. */
+/** Sets the limit hits to which the client that is being answered counts. */
 export function serveFor(hits: LimitHits | undefined): void {
   served = hits;
 }
 
-/** Returns the counts of limit hits for the client that is being answered. */
+/** Returns the limit hits to which the client that is being answered counts. */
 export function servedHits(): LimitHits | undefined {
   return served;
 }

@@ -12,12 +12,12 @@ import type { Asker } from '../../users/passwords.ts';
 /** The maximum number of users whose networks are remembered. */
 const maxRemembered = 10_000;
 
-/** The number of significant characters in a name, which is limited because a client that guesses also sends names that do not exist. */
+/** The number of significant characters in a username. It is limited because a client that guesses also sends names that do not exist. */
 const longestName = 64;
 
 export class Attempts {
   readonly #perSecond: number;
-  /** The token buckets, by network, or by `/` and the name of a user. No network begins with a slash. */
+  /** The token buckets for wrong credentials, by network, or by `/` and the name of a user. No network begins with a slash. */
   readonly #buckets: TokenBuckets;
   readonly #lately: WrongLately;
   /** The networks from which users have signed in, with the name of the user: `10.0.0.3/ann`. */
@@ -31,8 +31,8 @@ export class Attempts {
   }
 
   /**
-   * Returns the asker of a password comparison. `user` is the claimed user; `isGone` returns whether the client is no longer waiting for
-   * the answer.
+   * Returns the asker of a password comparison, which determines its turn. `user` is the claimed user; `isGone` returns whether the client
+   * is no longer waiting for the answer.
    */
   asker(address: string, user: string, isGone: () => boolean): Asker {
     const network = networkOf(address);
@@ -43,14 +43,20 @@ export class Attempts {
     };
   }
 
-  /** Notes right credentials. `user` is the name of the user in the credentials, or an empty string. */
+  /**
+   * Remembers that correct credentials arrived from the network of an address. `user` is the name in the credentials, or an empty string
+   * for a token.
+   */
   right(address: string, user: string): void {
     if (user === '') return;
     if (this.#trusted.size >= maxRemembered) this.#trusted.delete(this.#trusted.values().next().value!);
     this.#trusted.add(originOf(networkOf(address), user));
   }
 
-  /** Counts wrong credentials; returns the error if there were too many attempts, otherwise undefined. */
+  /**
+   * Counts wrong credentials; returns the error if there were too many attempts, otherwise undefined. `user` is the claimed name, or an
+   * empty string.
+   */
   wrong(address: string, user: string): LimitError | undefined {
     const network = networkOf(address);
     const keys = keysOf(network, user);
@@ -89,16 +95,22 @@ function originOf(network: string, user: string): string {
 
 // The networks and usernames with wrong credentials during the last few minutes.
 
-/** The time for which a wrong attempt is remembered: longer than a full queue of passwords takes, even if the guesses arrive slowly. */
+/**
+ * The time for which a wrong attempt is remembered, in milliseconds: longer than a full queue of passwords takes, even if the guesses
+ * arrive slowly.
+ */
 const latelyMs = 600_000;
-/** The maximum number of keys. The key with the oldest wrong attempt is forgotten first. */
+/** The maximum number of networks and users that are remembered. The one with the oldest wrong attempt is forgotten first. */
 const maxRememberedWrong = 10_000;
-/** The maximum number of wrong attempts that may be typing errors. */
+/**
+ * The number of recent wrong attempts that a network or user may make before it is suspected of guessing. Fewer attempts may be typing
+ * errors.
+ */
 const often = 5;
 
 class WrongLately {
   readonly #now: () => number;
-  /** The numbers of wrong attempts, ordered by the time of the last attempt. */
+  /** The numbers of wrong attempts by network or user, ordered by the time of the last attempt. */
   readonly #counts = new Map<string, { count: number; atMs: number }>();
 
   /** `now` returns the time on a monotonic clock, in milliseconds. */
@@ -113,7 +125,7 @@ class WrongLately {
     this.#counts.set(key, { count, atMs: this.#now() });
   }
 
-  /** Returns how often a key was wrong recently: 0 means never, 1 occasionally, 2 often. */
+  /** Returns how often a network or user was wrong recently: 0 means never, 1 occasionally, 2 often. */
   levelOf(key: string): 0 | 1 | 2 {
     const count = this.#countOf(key);
     return count === 0 ? 0 : count < often ? 1 : 2;

@@ -24,7 +24,10 @@ interface EntryOptions {
   readonly attempts: Attempts;
   readonly auditSink: AuditSink;
   readonly hits: LimitHits;
-  /** Returns the name of the cookie without its prefix. Browsers send the cookies of a host to all ports of the host. */
+  /**
+   * Returns the name of the sign-in cookie without its prefix. Browsers send the cookies of a host to all ports of the host, so each hub
+   * needs a different name.
+   */
   readonly cookieName: () => string;
   readonly hasTls: boolean;
 }
@@ -32,12 +35,12 @@ interface EntryOptions {
 const cookieSeconds = 400 * 24 * 3600;
 /** The prefix with which a browser accepts a cookie only over HTTPS and only from the host itself (RFC 6265bis section 4.1.3.2). */
 const securePrefix = '__Host-';
-/** The form of a token. Values of any other form are not looked up. */
+/** The form of a token in a cookie. Values of any other form are not looked up. */
 const tokenForm = /^[\w-]{43}$/;
 
 export class Entry {
   readonly #options: EntryOptions;
-  /** The users, by the value of the `Cookie` header. */
+  /** The signed-in users, by the value of the `Cookie` header. */
   readonly #known = new KnownHeaders();
 
   constructor(options: EntryOptions) {
@@ -57,8 +60,8 @@ export class Entry {
   }
 
   /**
-   * Notes wrong credentials that do not belong to a user, such as the secret of a webhook; returns the error if there were too many
-   * attempts.
+   * Notes and counts wrong credentials that do not belong to a user, such as the secret of a webhook. Returns the error if there were too
+   * many attempts, otherwise undefined.
    */
   refuse(address: string, cause: string): HubError | undefined {
     const { attempts, auditSink } = this.#options;
@@ -66,7 +69,10 @@ export class Entry {
     return attempts.wrong(address, '');
   }
 
-  /** Compares a password, unless the client has disconnected before its turn. Errors: `unauthorized`, `too-many-attempts`, `unavailable`. */
+  /**
+   * Checks the password of a user, unless the client has disconnected before its turn. Errors: `unauthorized`, `too-many-attempts`,
+   * `unavailable`.
+   */
   async check(user: string, password: string, address: string, isGone: () => boolean): Promise<void> {
     const { attempts, auditSink, directory } = this.#options;
     const signedIn = await directory.withPassword(user, password, attempts.asker(address, user, isGone));
@@ -75,7 +81,7 @@ export class Entry {
     throw attempts.wrong(address, user) ?? new HubError('unauthorized', 'incorrect username or password');
   }
 
-  /** Exchanges a code for its invitation. Errors: `unauthorized`, `too-many-attempts`. */
+  /** Returns the invitation that belongs to the code in a kiosk link; each code works once. Errors: `unauthorized`, `too-many-attempts`. */
   exchange(code: string, address: string): Invitation {
     const { attempts, auditSink, devices } = this.#options;
     const invitation = devices.exchange(code);
@@ -88,7 +94,7 @@ export class Entry {
   }
 
   /**
-   * Signs a device in; from then on, the first of the returned cookies identifies the device. Errors: `unauthorized` if the user no longer
+   * Signs a device in. From then on, the first of the returned cookies identifies the device. Errors: `unauthorized` if the user no longer
    * exists.
    */
   admit(user: string, kind: DeviceKind, name: string, sender: Sender, dashboard?: string): Admitted {
@@ -102,7 +108,7 @@ export class Entry {
 
   /**
    * Signs a device out, along with all other devices in the browser's cookies, which would otherwise sign the browser in again. Returns the
-   * cookies to set.
+   * values of `Set-Cookie` that delete the cookies.
    */
   signOut(user: string, device: string, sender: Sender): string[] {
     const { auditSink, devices } = this.#options;
@@ -113,13 +119,13 @@ export class Entry {
     return this.#cookies(sender, undefined);
   }
 
-  /** The name of a signed-in user's cookie, unless a proxy provides HTTPS for the hub. */
+  /** The name of the sign-in cookie, unless a proxy provides HTTPS for the hub: the cookie then has a prefix. */
   get cookieName(): string {
     const { cookieName, hasTls } = this.#options;
     return hasTls ? securePrefix + cookieName() : cookieName();
   }
 
-  /** Finds the user for a `Cookie` header; undefined if no user is signed in. */
+  /** Returns the user who is signed in by a `Cookie` header; undefined if no user is signed in. */
   find(cookie: string): SignedInUser | undefined {
     const known = this.#known.find(cookie);
     if (known !== undefined) return known;
@@ -134,8 +140,9 @@ export class Entry {
   }
 
   /**
-   * Yields all users whose cookies a header contains. Any page on the same host, on any port, can set cookies with the same name that come
-   * first. So every cookie is looked up, beginning with cookies that such a page cannot set over plain HTTP. A header has at most 4 KB.
+   * Yields all users who are signed in by the cookies in a header. Any page on the same host, on any port, can set cookies with the same
+   * name that come first. So every cookie is looked up, beginning with cookies that such a page cannot set over plain HTTP. A header has at
+   * most 4 KB.
    */
   *#signedInOf(cookie: string): Generator<SignedInUser> {
     const name = this.#options.cookieName();
@@ -149,8 +156,8 @@ export class Entry {
   }
 
   /**
-   * Returns the cookies to set, with the token or, without a token, an empty value. Over HTTPS, also deletes the cookie that was set before
-   * the hub used HTTPS.
+   * Returns the values of `Set-Cookie` that set the sign-in cookie to a token or, without a token, delete the cookie. Over HTTPS, also
+   * deletes the cookie that was set before the hub used HTTPS.
    */
   #cookies({ isSecure, cookie }: Pick<Sender, 'isSecure' | 'cookie'>, token: string | undefined): string[] {
     const name = this.#options.cookieName();
@@ -162,18 +169,18 @@ export class Entry {
   }
 }
 
-/** The source of a request, and how it was sent. */
+/** The client that sent a request, and how the request was sent. */
 export interface Sender {
   readonly address: string;
   /** Whether the request was sent over HTTPS. */
   readonly isSecure: boolean;
-  /** The `Cookie` header. */
+  /** The value of the `Cookie` header. */
   readonly cookie: string;
 }
 
 export interface Admitted {
   readonly signedIn: SignedInUser;
-  /** The values of `Set-Cookie` headers. */
+  /** The values of the `Set-Cookie` headers in the answer. */
   readonly cookies: readonly string[];
 }
 
@@ -191,7 +198,7 @@ export class AuditSink {
   readonly #hub: Pick<HubPort, 'persistence'>;
   readonly #gate: LogGate;
 
-  /** `context` is the context of the REST API connection. */
+  /** `context` is the context of the REST API connection, whose ID precedes the user in each entry. */
   constructor(context: Context, hub: Pick<HubPort, 'persistence'>, intervalMs = gatedMs) {
     this.#context = context;
     this.#hub = hub;
@@ -201,7 +208,7 @@ export class AuditSink {
     );
   }
 
-  /** Notes an event. `user` may be a claimed name, or even a token that was entered instead of a name. */
+  /** Records an event of a user at an address. `user` may be a claimed name, or even a token that was entered instead of a name. */
   note(user: string, address: string, after: Coming, cause: string): void {
     const { id, withoutSecrets } = this.#context;
     const report = (count?: number) => {
@@ -217,7 +224,7 @@ export class AuditSink {
     else report();
   }
 
-  /** Notes changes to users that were made by saving flow files, with one sentence per change. */
+  /** Records changes to users that were made by saving flow files. Each change is one sentence. */
   noteUsers(changes: readonly string[]): void {
     for (const change of changes) this.#report(`${this.#context.id} flow files`, 'changed', change);
   }
@@ -230,17 +237,17 @@ export class AuditSink {
     }
     const times = count > 1 ? ` (${count} times within a minute)` : '';
     const sentence = `sign-in: ${user}: ${after}${cause && `, ${cause}`}${times}`;
-    this.#context.log.info({}, sentence, after === 'changed' ? sentence : `sign-in ${after} ${user}`); // a reload changes several together
+    this.#context.log.info({}, sentence, after === 'changed' ? sentence : `sign-in ${after} ${user}`); // a reload reports several changes
   }
 }
 
 // Owners are clients with the credentials of the hub. They may read everything, including flow files with their secrets. A hub without
 // credentials accepts only programs on its own machine as owners.
 
-/** The headers that proxies add to forwarded requests, which only seem to come from this machine. */
+/** The headers by which the hub recognizes that a proxy forwarded a request, which only seems to come from this machine. */
 const proxyHeaders = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'];
 
-/** Creates the owner check for requests that the guard has admitted. Errors: `forbidden`. */
+/** Creates a function that checks whether a request that the guard has admitted comes from an owner. Errors: `forbidden`. */
 export function createOwnerCheck(settings: Settings) {
   const { allowedHosts, trustedProxies } = settings;
   const hasCredentials = !isOpen(settings);

@@ -18,18 +18,21 @@ import { isOfBrowser, SiteCheck } from './site-check.ts';
 
 export interface Guard {
   /**
-   * Returns the principal of a request if it is admitted and has the required right; returns a promise if the check takes a while. Errors:
-   * `bad-request`, `foreign-host`, `foreign-origin`, `unauthorized`, `forbidden`, `too-many-attempts`.
+   * Returns the principal of a request that is admitted and whose principal has the required right; returns a promise if the check takes a
+   * while. Errors: `bad-request`, `foreign-host`, `foreign-origin`, `unauthorized`, `forbidden`, `too-many-attempts`.
    */
   check(request: HttpRequest, purpose: Purpose, response: HttpResponse): Principal | Promise<Principal>;
-  /** Returns whether the request is a preflight for a page from allowedOrigins. A preflight has no credentials yet. */
+  /** Returns whether the request is a preflight for a page from allowedOrigins. A preflight carries no credentials. */
   isPreflight(request: HttpRequest): boolean;
   /**
-   * Returns the values of `WWW-Authenticate`, one for each scheme in which a user has credentials. For Basic, a browser would open its own
-   * prompt on top of a page, so a hub with a sign-in page omits Basic for browsers.
+   * Returns the values of `WWW-Authenticate`, one for each scheme in which a user has credentials. A browser would open its own prompt for
+   * Basic on top of a page, so a hub with a sign-in page omits Basic for browsers.
    */
   challenges(request: HttpRequest): readonly string[];
-  /** Returns whether a browser requests a page, and could sign in first. */
+  /**
+   * Returns whether the request is a browser's request for a page on a hub with users, so that the browser can be sent to the sign-in page
+   * first.
+   */
   signsIn(request: HttpRequest): boolean;
 }
 
@@ -77,7 +80,7 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
     return admission(request, purpose, response)(signedIn, request);
   };
 
-  /** Returns a function that checks the right of a principal, and lets a manager see the hub as another user. */
+  /** Returns a function that checks whether a principal has the required right, and lets a manager see the hub as another user. */
   const admission = (request: HttpRequest, purpose: Purpose, response: HttpResponse) => {
     const { name, isHandshake } = seenUserOf(request, purpose);
     return (principal: SignedInUser, asked: Pick<HttpRequest, 'getUrl'>): SignedInUser => {
@@ -122,8 +125,8 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
 }
 
 /**
- * Returns whether a request carries a token. No page from another site can send a token, because the browser asks the hub first (Fetch,
- * "CORS-preflight request").
+ * Returns whether an `Authorization` header carries a token. No page from another site can send a token, because the browser asks the hub
+ * first (Fetch, "CORS-preflight request").
  */
 function isOfToken(authorization: string): boolean {
   const credentials = readCredentials(authorization);
@@ -132,7 +135,10 @@ function isOfToken(authorization: string): boolean {
 
 const seeAsHeader = encodeText('patchbay-see-as');
 
-/** Returns the user as whom a request sees the hub; undefined for the usual request. A page cannot set headers for a WebSocket handshake. */
+/**
+ * Returns the name of the user as whom a manager wants to see the hub; the name is undefined in a usual request. A page cannot set headers
+ * for a WebSocket handshake, so the name is then in the query. Errors: `bad-request`.
+ */
 function seenUserOf(
   request: HttpRequest,
   { act, need }: Purpose,
@@ -149,7 +155,7 @@ function seenUserOf(
 
 const needed = { manage: 'manage', metrics: 'read metrics', edit: 'edit flow files', nothing: '', own: '' };
 
-/** Checks a right. Errors: `unauthorized`, `forbidden`. */
+/** Returns a principal that has the required right. Errors: `unauthorized`, `forbidden`. */
 function withRight(principal: SignedInUser, need: Need, request: Pick<HttpRequest, 'getUrl'>): SignedInUser {
   if (need === 'entry' || principal.rights.has(need)) return principal;
   if (principal.name === '') throw notLetIn();
@@ -159,8 +165,8 @@ function withRight(principal: SignedInUser, need: Need, request: Pick<HttpReques
 const offeredCredentials = new RegExp(`(?:^|[ ,])${credentialsPrefix.replaceAll('.', '\\.')}([\\w-]+)`);
 
 /**
- * Returns the credentials of a request. A page cannot set headers for a WebSocket handshake, so the page offers the credentials as a
- * subprotocol.
+ * Returns the value of the `Authorization` header, or an empty string. A page cannot set headers for a WebSocket handshake, so the page
+ * offers the credentials as a subprotocol.
  */
 function authorizationOf(request: HttpRequest, act: Act): string {
   const header = request.getHeader(authorizationHeader);
@@ -178,8 +184,8 @@ class Identification {
   readonly #entry: Entry;
   readonly #attempts: Attempts;
   /**
-   * Comparisons in progress by address and credentials, with the requests that are waiting for the result. There are at most as many
-   * comparisons as connections.
+   * The comparisons in progress, by address and credentials, with the responses to all requests that are waiting for the result. There are
+   * at most as many comparisons as connections.
    */
   readonly #comparing = new Map<
     string,
@@ -191,7 +197,10 @@ class Identification {
     this.#attempts = attempts;
   }
 
-  /** Finds the user with these credentials. Errors: `unauthorized`, `too-many-attempts`, `unavailable`. */
+  /**
+   * Returns the user with the credentials in an `Authorization` header; returns a promise if comparing takes a while. Errors:
+   * `unauthorized`, `too-many-attempts`, `unavailable`.
+   */
   byCredentials(authorization: string, response: HttpResponse): SignedInUser | Promise<SignedInUser> {
     const { directory } = this.#entry;
     const known = directory.known(authorization);
@@ -218,7 +227,7 @@ class Identification {
     return found;
   }
 
-  /** Finds the user who has signed in with the browser; undefined if no user has signed in. */
+  /** Returns the user who is signed in by the cookie in a request; undefined if no user is signed in. */
   byCookie(request: HttpRequest): SignedInUser | undefined {
     const cookie = request.getHeader(cookieHeader);
     if (cookie === '') return undefined;
@@ -228,7 +237,7 @@ class Identification {
     return all === cookie ? undefined : this.#entry.find(all);
   }
 
-  /** Returns the principal of a request without credentials. Errors: `unauthorized`. */
+  /** Returns the principal for a request without credentials. Errors: `unauthorized` if such requests are not admitted. */
   nobody({ need }: Purpose): SignedInUser {
     const { anonymous, stranger } = this.#entry.directory;
     const nobody = anonymous ?? (need === 'nothing' ? stranger : undefined);
@@ -259,7 +268,10 @@ class Identification {
 
 type Credentials = { readonly user: string; readonly password: string } | { readonly user: ''; readonly token: string };
 
-/** Parses the credentials of HTTP Basic and Bearer; undefined if the scheme is unknown or the credentials are malformed. */
+/**
+ * Parses the credentials in an `Authorization` header of the schemes Basic and Bearer; returns undefined if the scheme is unknown or the
+ * credentials are malformed.
+ */
 function readCredentials(authorization: string): Credentials | undefined {
   const [, scheme = '', given = ''] = /^(\S+) +(\S+) *$/.exec(authorization) ?? [];
   if (scheme.toLowerCase() === 'bearer') return { user: '', token: given };

@@ -8,10 +8,10 @@ import type { Scheme } from '../../proxies/trusted-proxies.ts';
 import type { Settings } from '../../settings.ts';
 import type { Need } from '../../users/rights.ts';
 
-/** The effect of a request. An upgrade to a WebSocket counts as a write. */
+/** The effect of a request on the hub. An upgrade to a WebSocket counts as a write. */
 export type Act = 'read' | 'write' | 'write by GET';
 
-/** The effect of a request, and the right that the client needs. */
+/** The effect of a request, and the right that the client needs for it. */
 export interface Purpose {
   readonly act: Act;
   readonly need: Need;
@@ -31,7 +31,7 @@ export class SiteCheck {
     this.#origins = new Set(allowedOrigins.map(serializeOrigin));
   }
 
-  /** Returns the host name of a request. Errors: `foreign-host`, `bad-request`. */
+  /** Returns the `Host` of a request. Errors: `foreign-host` if the name is not a name of this hub; `bad-request`. */
   checkHost(request: HttpRequest): string {
     const host = request.getHeader(hostHeader);
     if (this.#isOwnHost(host)) return host;
@@ -39,7 +39,8 @@ export class SiteCheck {
   }
 
   /**
-   * Checks the page that sent a request, if any. `scheme` is the scheme that the client uses to reach the hub. Errors: `foreign-origin`.
+   * Checks that the page that sent a request, if any, is from this hub or from allowedOrigins. `scheme` is the scheme that the client uses
+   * to reach the hub. Errors: `foreign-origin`.
    */
   checkOrigin(request: HttpRequest, act: Act, host: string, scheme: Scheme | undefined): void {
     const origin = originOf(request);
@@ -49,7 +50,9 @@ export class SiteCheck {
       throw foreign(`Origin: expected a page of this hub, got "${origin}"; add origins with allowedOrigins`);
   }
 
-  /** Checks that a request with a cookie names the page that sent it. The page itself was checked before. Errors: `foreign-origin`. */
+  /**
+   * Checks that a request with a cookie names the page that sent the request. The page itself was checked before. Errors: `foreign-origin`.
+   */
   checkNamed(request: HttpRequest): void {
     if (['origin', 'sec-fetch-site', 'referer'].some((header) => request.getHeader(header) !== '')) return;
     throw foreign(`Origin: expected a page of this hub with its cookie, got none${instead}`);
@@ -94,8 +97,8 @@ function foreign(message: string): HubError {
 const maxKnownHosts = 1000;
 
 /**
- * Creates the check of the `Host` header, which accepts any IP address, `localhost`, the name of this machine, and further names. Errors:
- * `bad-request`.
+ * Creates a function that returns whether a `Host` header names this hub: any IP address, `localhost`, the name of this machine, or one of
+ * `furtherNames`. Errors: `bad-request`.
  */
 function createHostCheck(furtherNames: readonly string[]): (host: string) => boolean {
   const names = ownNames(furtherNames);
@@ -128,8 +131,8 @@ function ownNames(allowed: readonly string[]): ReadonlySet<string> {
 }
 
 /**
- * Parses a `Host` (RFC 9110 section 7.2): `Studio.local.:17011` → `studio.local`, 17011; `[::1]:` → `::1`; returns undefined if the `Host`
- * is malformed.
+ * Parses the value of a `Host` header (RFC 9110 section 7.2): `Studio.local.:17011` → `studio.local`, 17011; `[::1]:` → `::1`. Returns
+ * undefined if the value is malformed.
  */
 function readHost(host: string): { readonly name: string; readonly port: number | undefined } | undefined {
   const [, bracketed, plain, digits = ''] = hostForm.exec(host) ?? [];
@@ -139,7 +142,10 @@ function readHost(host: string): { readonly name: string; readonly port: number 
   return plain === undefined ? undefined : { name: plain.toLowerCase().replace(/(?<=.)\.$/, ''), port };
 }
 
-/** An address in brackets or a name of permitted characters, followed by an optional port, which may be empty (RFC 3986 section 3.2). */
+/**
+ * The form of a `Host`: an address in brackets or a name of permitted characters, followed by an optional port, which may be empty (RFC
+ * 3986 section 3.2).
+ */
 const hostForm = /^(?:\[([^\]]+)\]|((?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})+))(?::(\d*))?$/i;
 
 /** Returns an IPv6 address as browsers write it: `0:0:0:0:0:0:0:1` → `::1`. */
@@ -154,8 +160,8 @@ const originHeader = encodeText('origin');
 const refererHeader = encodeText('referer');
 
 /**
- * Returns the `Origin` header, which browsers send with everything but plain GETs (RFC 6454 section 7); returns an empty string if there is
- * no header.
+ * Returns the value of the `Origin` header, which browsers send with everything but plain GETs (RFC 6454 section 7); an empty string if
+ * there is no header.
  */
 export function originOf(request: HttpRequest): string {
   return request.getHeader(originHeader);
@@ -172,8 +178,8 @@ export function refererOriginOf(request: HttpRequest): string {
 }
 
 /**
- * Returns whether an origin is the origin of pages from a host: `http://Hub.lan`, `hub.lan:80` → true (RFC 6454 section 5). `scheme` is the
- * scheme that the client uses to reach the hub; if the scheme is undefined because it is unknown, pages with either scheme match.
+ * Returns whether an origin is the origin of pages from a host (RFC 6454 section 5): true for `http://Hub.lan` and `hub.lan:80`. `scheme`
+ * is the scheme that the client uses to reach the hub; if the scheme is unknown and thus undefined, pages with either scheme match.
  */
 function isAtHost(origin: string, host: string, scheme: Scheme | undefined): boolean {
   const [, originScheme, originHost] = originForm.exec(origin) ?? [];
@@ -198,8 +204,8 @@ const originForm = /^(https?):\/\/(.+)$/i;
 const defaultPorts: Readonly<Record<Scheme, number>> = { http: 80, https: 443 };
 
 /**
- * Returns a host with its port, without a default port and without the dot at the end of a fully qualified name; undefined if the host is
- * invalid.
+ * Returns a host with its port, as in an origin: without the default port of the scheme, and without the dot at the end of a fully
+ * qualified name. Returns undefined if the host is invalid.
  */
 function authorityOf(host: string, scheme: Scheme): string | undefined {
   const { name, port } = readHost(host) ?? {};
@@ -218,7 +224,9 @@ const signs: readonly (readonly [header: string, isBrowsers: (value: string) => 
   ['accept', (value) => /^(text\/html,application\/xhtml\+xml|text\/css,|image\/)/.test(value)],
 ];
 
-/** Programs that call themselves browsers: `Invoke-WebRequest` in PowerShell, and WinHTTP in Windows scripts and macros. */
+/**
+ * Programs whose `User-Agent` looks like that of a browser: `Invoke-WebRequest` in PowerShell, and WinHTTP in Windows scripts and macros.
+ */
 const programs = /PowerShell\/|WinHttp\.WinHttpRequest/;
 
 /** Returns whether a browser sent a request. Accept-Language and Sec-Fetch-Mode do not count, because Node.js and Qt send them as well. */
