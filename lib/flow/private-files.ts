@@ -5,7 +5,7 @@ import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { PrivateFiles } from '../connections/persistence.ts';
 import type { Plan } from './plan.ts';
 
-/** Matches the names of past, present and future flow files, including files with errors and copies left by editors. */
+/** Matches the names that flow files have, had or may get, including copies left by editors. */
 const flowNames = /\.(?:json5|[mc]?ts)(?:$|[^a-z])/i;
 
 export function privateFilesOf({
@@ -26,7 +26,7 @@ export function privateFilesOf({
   ];
 }
 
-/** Finds the private files on disk that would be served from a folder. Returns their paths within the folder. */
+/** Finds the private files on disk that would be served from a folder. Returns their paths relative to the folder. */
 export function privateFilesIn(folder: string, files: readonly PrivateFiles[]): string[] {
   const root = realPathOf(folder);
   if (root === undefined) return [];

@@ -1,4 +1,4 @@
-// An expression in a rule after the check and before the run: compiled, but not yet bound to the parameters that it looks up.
+// An expression in a rule, between the check and the run: compiled, but not yet bound to the parameters that it looks up.
 
 import type { Expression, LookedUp } from '../expression/expression.ts';
 import type { Value, ValueType } from '../model/value.ts';
@@ -13,7 +13,7 @@ export interface RuleExpression {
   readonly lookedUp: readonly LookedUp[];
   readonly readsNow: boolean;
   readonly readsPrevious: boolean;
-  /** The name, if the expression consists only of a name whose value is passed on. */
+  /** The name if the expression consists only of a name, so that the name's value is passed on. Otherwise undefined. */
   readonly passes: string | undefined;
 }
 

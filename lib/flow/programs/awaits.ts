@@ -1,5 +1,5 @@
-// Finds where the files of a flow wait at their top level. No error stack leads there, but every `await` creates a promise, so the stack of
-// each promise created during the load is kept. A file is waiting at the last promise that its top level created.
+// Finds where the files of a flow wait at their top level. No error stack leads to such a place, but every `await` creates a promise, so
+// the stack of each promise created during the load is kept. A file is waiting at the last promise that its top level created.
 
 import { promiseHooks } from 'node:v8';
 import { type Frame, framesOf } from './stack.ts';
@@ -14,7 +14,7 @@ const maxFrames = 8;
 let wantsSites = false;
 let canSee = false;
 
-/** From now on, makes the calls in a stack available one by one. Call this before `Error` is locked. */
+/** From now on, makes the individual calls in an error stack available. Call this before `Error` is locked. */
 function exposeCallSites(): void {
   if (canSee) return;
   canSee = true;
@@ -25,7 +25,7 @@ function exposeCallSites(): void {
 }
 
 export class Awaits {
-  /** V8 formats a stack on first access, which is slow. Storing the raw stack is fast. */
+  /** The captured stacks, not yet formatted: V8 formats a stack on first access, which is slow. */
   readonly #stacks: { stack?: unknown }[] = [];
   #count = 0;
   #end: (() => void) | undefined;
@@ -34,7 +34,7 @@ export class Awaits {
     exposeCallSites();
   }
 
-  /** Records promises from now on. */
+  /** Discards the recorded promises, and records promises from now on. */
   begin(): void {
     this.#stacks.length = 0;
     this.#count = 0;
@@ -46,7 +46,7 @@ export class Awaits {
     this.#end = undefined;
   }
 
-  /** Returns where the top level of each file created its last promise, by the file's absolute path. */
+  /** Returns the place at which the top level of each file created its last promise, by the file's absolute path. */
   last(): ReadonlyMap<string, Frame> {
     const inOrder = [...this.#stacks.slice(this.#count % maxKept), ...this.#stacks.slice(0, this.#count % maxKept)];
     const frames = inOrder.flatMap((kept) => frameOf(sitesOf(kept)) ?? []);
@@ -76,7 +76,7 @@ function sitesOf(kept: { stack?: unknown }): readonly NodeJS.CallSite[] {
   }
 }
 
-/** Returns the innermost call within a file if the call is at the top level. */
+/** Returns the innermost call within a file if that call is at the file's top level, and undefined otherwise. */
 function frameOf(sites: readonly NodeJS.CallSite[]): Frame | undefined {
   const site = sites.find((one) => one.getFileName()?.startsWith('file:') && one.getFileName() !== import.meta.url);
   if (site === undefined || !isTopLevel(site)) return undefined;

@@ -1,4 +1,4 @@
-// The code of a TypeScript flow: its file and the files that it imports. This code serves to trace a stack to its flow.
+// The code of a TypeScript flow: its file and the files that it imports. The code is used to trace a stack to its flow.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
@@ -8,7 +8,7 @@ import { describeThrown, formatPlace, framesOf, stackOf } from './stack.ts';
 /** The maximum size of a flow file, in bytes, which is enough for some 150,000 rules. */
 export const maxFlowBytes = 16 * 1024 * 1024;
 
-/** One file of a flow: its displayed name, and a version that identifies its content. */
+/** One file of a flow: its displayed name, and a version that identifies the file's content. */
 export interface CodeFile {
   readonly name: string;
   readonly version: string;
@@ -25,20 +25,23 @@ export interface FlowCode {
   readonly files: ReadonlyMap<string, CodeFile>;
 }
 
-/** A fault in a flow outside its rules: one sentence, with its location if known. */
+/** A fault in a flow, but outside its rules: one sentence, with the location if known. */
 export interface FlowFault {
   readonly flow: string;
   readonly message: string;
 }
 
-/** The name of the flow that started the current work, such as a timer, a promise or a socket. */
+/** The name of the flow on whose behalf the current code runs, such as code in a timer, a promise or a socket. */
 export const inFlow = new AsyncLocalStorage<string>();
 
 const numbers = new Map<string, number>();
-/** The number of the flow that is currently running on this thread, or 0 if no flow is running. A watching thread can read the number. */
+/**
+ * The number of the flow that is currently running on this thread, or 0 if no flow is running. Another thread, which watches this thread,
+ * can read the number.
+ */
 export const holder = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 
-/** Returns the number of a flow, by its name. Numbers start at 1. */
+/** Returns the number that stands for a flow, given the flow's name. Numbers start at 1. */
 export function numberOf(flow: string): number {
   const number = numbers.get(flow) ?? numbers.size + 1;
   numbers.set(flow, number);
@@ -57,10 +60,10 @@ export function runInFlow<Result>(flow: string, work: () => Result): Result {
 }
 
 const hubFolder = resolve(import.meta.dirname, '../..');
-/** RxJS belongs neither to the hub's code nor to a flow's code, even where `npm run build` has bundled RxJS with the hub. */
+/** The path of the RxJS that `npm run build` bundles with the hub. RxJS belongs neither to the hub's code nor to a flow's code. */
 const builtRxjs = join(hubFolder, 'code/rxjs.cjs');
 
-/** Identifies content: equal content has the same version. */
+/** Returns a version that identifies content: equal content has the same version. */
 export function versionOf(content: Uint8Array): string {
   return createHash('sha256').update(content).digest('hex');
 }
@@ -70,12 +73,12 @@ export function isOwnCode(path: string): boolean {
   return !/[\\/]node_modules[\\/]/.test(path) && !path.startsWith(hubFolder + sep);
 }
 
-/** Returns the name of a file in the same form as the flow's name: relative to the same folder. */
+/** Returns the name of a file in the same form as the flow's name, so that both are relative to the same folder. */
 export function shownName(file: string, flow: { readonly path: string; readonly name: string }): string {
   return join(dirname(flow.name), relative(dirname(flow.path), file));
 }
 
-/** Like `shownName`, but only for the author's code and not for files in a package or the hub. */
+/** Like `shownName`, but returns undefined for files in a package or in the hub, which are not the author's code. */
 export function ownName(file: string, flow: { readonly path: string; readonly name: string }): string | undefined {
   return isOwnCode(file) ? shownName(file, flow) : undefined;
 }
@@ -97,7 +100,7 @@ export function flowOf(
   return flow === undefined ? undefined : { flow, place: undefined };
 }
 
-/** Returns the flow fault behind an uncaught error, or undefined if no flow is at fault. */
+/** Returns the fault in a flow that caused an uncaught error, or undefined if no flow is at fault. */
 export function faultOf(error: unknown, flows: readonly FlowCode[]): FlowFault | undefined {
   const found = flowOf(stackOf(error), flows);
   if (found === undefined) return undefined;

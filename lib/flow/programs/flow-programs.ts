@@ -19,15 +19,21 @@ import { importDeadlineMs, TrialError, Trials } from './trial.ts';
 export interface ProgramOptions {
   /** Keeps a thread ready for the next trial, so that a save takes effect immediately. */
   readonly keepsReady?: boolean;
-  /** Receives all TypeScript flows before any of them is imported. */
+  /** Receives all TypeScript flows before any flow is imported. */
   readonly protect?: (flows: readonly FlowCode[]) => void;
-  /** Reports each skipped flow to the operator. If given, flows that stopped the hub before are skipped. */
+  /** Reports each skipped flow to the operator. If this function is given, flows that stopped the hub before are skipped. */
   readonly reportLeftOut?: (flow: string, reason: string) => void;
 }
 
-/** The latest import of each file content in this process. Node.js keeps the import, so that no other trial is needed. */
+/**
+ * The latest import of each file content in this process, by path and content. Node.js keeps the import, so the content does not
+ * need another trial.
+ */
 const imported = new Map<string, ImportedCode>();
-/** The number of failed loads of a flow, by its path. With unchanged URLs, Node.js would return its earlier import. */
+/**
+ * The number of failed loads of a flow, by the flow's path. The number becomes part of the URL, because Node.js would otherwise return its
+ * earlier import.
+ */
 const failures = new Map<string, number>();
 
 interface ImportedCode extends FlowCode {
@@ -44,7 +50,7 @@ export interface ReadProgram {
 export class FlowPrograms {
   readonly #options: ProgramOptions;
   readonly #flows = new Map<string, FlowCode>();
-  /** The files imported by each flow, as found in its last trial. */
+  /** The files imported by each flow, as found in the flow's last trial. */
   readonly #importedBy = new Map<string, readonly string[]>();
   readonly #trials = new Trials();
 
@@ -59,7 +65,7 @@ export class FlowPrograms {
 
   /** Tries and imports a flow file with this content. If this fails, adds the error and returns undefined. */
   async read(name: string, content: string, mistakes: MistakeList): Promise<ReadProgram | undefined> {
-    const path = await realpath(name).catch(() => resolve(name)); // Node.js names modules by real path
+    const path = await realpath(name).catch(() => resolve(name)); // Node.js names modules by their real paths
     const key = `${path}?${content}`;
     let code = imported.get(key);
     try {
@@ -95,7 +101,7 @@ export class FlowPrograms {
     this.#trials.hurry();
   }
 
-  /** Ends a load. */
+  /** Ends a load and its trials. */
   rest(): void {
     this.#trials.end();
     if (this.#options.keepsReady && this.#flows.size + this.#importedBy.size > 0) this.#trials.prepare();
@@ -117,7 +123,7 @@ export class FlowPrograms {
     this.#importedBy.set(path, files.length > 0 ? files : (this.#importedBy.get(path) ?? []));
   }
 
-  /** Returns whether a flow stopped the hub before. If so, the flow is reported to the operator. */
+  /** Returns whether a flow is skipped because it stopped the hub before, and reports a skipped flow to the operator. */
   #isLeftOut(code: FlowCode): boolean {
     const { reportLeftOut } = this.#options;
     const reason = reportLeftOut && whyLeftOut(code);
@@ -127,7 +133,7 @@ export class FlowPrograms {
   }
 }
 
-/** Imports a flow file. Errors: `TrialError` if the import does not settle, and any error from the flow. */
+/** Imports a flow file. Errors: `TrialError` if the import does not settle, and any error that the flow throws. */
 async function importFlow({ path, name, versions }: ImportedCode): Promise<unknown> {
   importVersions(versions);
   const href = `${pathToFileURL(path)}?${versions.get(path)}`;
@@ -183,7 +189,7 @@ function codeOf(name: string, path: string, imports: Imports): ImportedCode {
 
 const failuresOf = (path: string) => failures.get(path) ?? 0;
 
-/** Returns whether all files of a flow still have the same content. */
+/** Returns whether all files of a flow still have the content with which the flow was tried. */
 function isAsItWas({ files }: FlowCode): boolean {
   return [...files].every(([path, { version }]) => versionOfFile(path) === version);
 }

@@ -1,4 +1,4 @@
-// The globals shared by all code on a thread, which a flow must not change.
+// The global objects shared by all code on a thread, which a flow must not change.
 import { syncBuiltinESMExports } from 'node:module';
 
 /** Returns every shared function of the language and of Node.js, by name: `JSON.parse`, `Map.prototype.get`. */
@@ -41,14 +41,17 @@ function functionsOf(owner: object): [key: string | symbol, descriptor: Property
   });
 }
 
-// Prevents flows from ending the process: the attempt throws an error, which is a fault of that flow.
+// Prevents flows from ending the process: an attempt throws an error, which counts as a fault of the flow.
 
-/** The maximum number of calls in a stack that are searched for a flow. */
+/** The maximum number of calls in a stack that are searched for a flow's code. */
 const lookedThrough = 100;
 
 type Exits = Pick<NodeJS.Process, 'exit' | 'abort' | 'kill' | 'pid'> & { reallyExit: (code?: number) => never };
 
-/** Makes attempts to end the process throw if `isFlow` finds a flow in the stack. Returns an exit function that never throws this error. */
+/**
+ * Makes attempts to end the process throw an error if `isFlow` finds a flow in the stack. Returns an exit function that always ends the
+ * process.
+ */
 export function guardExits(host: NodeJS.Process, isFlow: (stack: string) => boolean): Pick<Exits, 'exit'> {
   const exits = host as NodeJS.Process & Exits;
   const exit = exits.exit.bind(host);
@@ -72,11 +75,11 @@ export function guardExits(host: NodeJS.Process, isFlow: (stack: string) => bool
     if (pid === host.pid || pid <= 0) refuse(exits.kill, 'kill', pid, signal ?? 'SIGTERM');
     return kill(pid, signal);
   };
-  syncBuiltinESMExports(); // import { exit } from 'node:process'
+  syncBuiltinESMExports(); // for `import { exit } from 'node:process'`
   return { exit };
 }
 
-/** Creates an error whose stack begins at the caller of a function. */
+/** Creates an error whose stack begins at the caller of the given function. */
 function errorAbove(called: object, message: string): Error {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = lookedThrough;

@@ -12,10 +12,10 @@ import { isOwnCode, maxFlowBytes, versionOf } from './flow-code.ts';
 import { versionOfFile } from './left-out.ts';
 import { describeThrown } from './stack.ts';
 
-/** The files imported by each file, by absolute path. */
+/** The absolute paths of the files that each file imports, by the absolute path of the importing file. */
 export type Imports = Readonly<Record<string, readonly string[]>>;
 
-/** Returns a file and all files that it imports, by absolute path. */
+/** Returns the absolute paths of a file and of all files that it imports, directly or indirectly. */
 export function filesOf(path: string, imports: Imports, found = new Set<string>()): ReadonlySet<string> {
   if (found.has(path)) return found;
   found.add(path);
@@ -23,7 +23,7 @@ export function filesOf(path: string, imports: Imports, found = new Set<string>(
   return found;
 }
 
-/** Returns the version of each file in a flow. The version identifies the content of the file and of all its imports. */
+/** Returns the versions of a flow's files, by absolute path. A version identifies the content of the file and of all its imports. */
 export function versionsOf(path: string, imports: Imports): Map<string, string> {
   const files = [...filesOf(path, imports)];
   const contents = new Map(files.map((file) => [file, versionOfFile(file)]));
@@ -44,7 +44,7 @@ interface ImportObserver {
 }
 
 export function observeImports(observer: ImportObserver): void {
-  /** The last importer of each URL. */
+  /** The last importer of each URL, with the specifier that it used. */
   const importers = new Map<string, FailedImport>();
   registerHooks({
     resolve(specifier, context, nextResolve) {
@@ -78,7 +78,7 @@ export function observeImports(observer: ImportObserver): void {
   });
 }
 
-// Node.js would wait for a named pipe, and read a device endlessly, so files that it reads for a flow are checked first.
+// Checks files before Node.js reads them for a flow, because Node.js would wait for a named pipe, and read a device endlessly.
 
 function loadFile(...[url, context, nextLoad]: Parameters<LoadHookSync>): ReturnType<LoadHookSync> {
   const path = ownPath(url);
@@ -92,8 +92,8 @@ function ownModule(path: string): string {
 }
 
 /**
- * Resolves an import, for which Node.js reads the nearest `package.json` above the file. Flows in any folder import the hub that runs them,
- * and the hub's RxJS if their folder has no RxJS.
+ * Resolves an import in a flow, for which Node.js reads the nearest `package.json` above the file. Flows in any folder import the hub that
+ * runs them, and the hub's RxJS if their folder has no RxJS.
  */
 function resolveOwn(...[specifier, context, nextResolve]: Parameters<ResolveHookSync>): ReturnType<ResolveHookSync> {
   const named = /^(?:file:|\.{0,2}\/)/.test(specifier) ? URL.parse(specifier, context.parentURL) : null;
@@ -107,11 +107,11 @@ function resolveOwn(...[specifier, context, nextResolve]: Parameters<ResolveHook
     return nextResolve(specifier, context);
   } catch (error) {
     if (!Object.hasOwn(rxjsOf, specifier)) throw error;
-    return nextResolve(rxjsOf[specifier]!, context); // RxJS is installed with the hub, elsewhere
+    return nextResolve(rxjsOf[specifier]!, context); // no RxJS in the folder: use the RxJS of the hub
   }
 }
 
-/** Returns whether a file can be read. Throws if the path does not lead to a regular file. */
+/** Returns whether a file exists and can be read. Throws if the path does not lead to a regular file. */
 function isThere(path: string): boolean {
   try {
     readRegularFileSync(path, maxFlowBytes);
@@ -119,22 +119,22 @@ function isThere(path: string): boolean {
   } catch (error) {
     const { code, message } = asFileError(error);
     const isNone = message === nothing || basename(path) === 'package.json';
-    if (isNone && (code === 'ENOENT' || code === 'ENOTDIR')) return false; // Node.js reports it
+    if (isNone && (code === 'ENOENT' || code === 'ENOTDIR')) return false; // Node.js reports the reason
     throw new Error(`${path}: expected a file to import, got ${message}`);
   }
 }
 
 const present = new Map<string, string>();
 let isHooked = false;
-/** The modules that replace RxJS for flows: RxJS with causes and the hub's clock. */
+/** The hub modules that replace RxJS modules for flows: RxJS with causes and the hub's clock. */
 const rxjsOf: Readonly<Record<string, string>> = {
   rxjs: ownModule('../rxjs'),
   'rxjs/operators': ownModule('../rxjs-operators'),
 };
-/** Whether the RxJS found at a URL has the same version as the hub's RxJS, in any folder. */
+/** Whether the RxJS at a URL has the same major version as the hub's RxJS, in any folder. */
 const isOurRxjs = new Map<string, boolean>();
 
-/** From now on, makes these files import each other in these versions, and import the hub's RxJS. */
+/** From now on, makes these files import each other in the given versions, and import the hub's RxJS. */
 export function importVersions(versions: ReadonlyMap<string, string>): void {
   for (const [path, version] of versions) present.set(path, version);
   if (isHooked) return;
@@ -170,14 +170,14 @@ function majorOf(url: string): string | undefined {
   return version?.split('.', 1)[0];
 }
 
-/** Returns the absolute path of the author's file at a URL, or undefined if the URL leads elsewhere. */
+/** Returns the absolute path of the author's file at a URL, or undefined if the URL does not lead to an author's file. */
 function ownPath(url = ''): string | undefined {
   if (!url.startsWith('file:')) return undefined;
   const path = fileURLToPath(url);
   return isOwnCode(path) ? path : undefined;
 }
 
-// Failed imports of a flow: their messages and locations. No stack leads to an import.
+// Failed imports in a flow: their messages and locations. No error stack leads to an import.
 
 /** A failed import in a file. */
 export interface FailedImport {
@@ -195,14 +195,14 @@ export function describeFailedImport(error: unknown, specifier: string): string 
   return `the file "${specifier}" does not exist${nearest === undefined ? '' : `, did you mean "${nearest}"?`}`;
 }
 
-/** Finds where the code imports a specifier, in any form of import. */
+/** Finds the position at which code imports a specifier, in any form of import. */
 export function placeOfImport(text: string, specifier: string): Position | undefined {
   const escaped = specifier.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
   const found = new RegExp(`\\b(?:from|import)\\s*\\(?\\s*(?=(['"\`])${escaped}\\1)`).exec(text);
   return found === null ? undefined : positionAt(text, found.index + found[0].length);
 }
 
-/** Finds the file in the same folder whose name is most similar. */
+/** Returns the name in the imported file's folder that is most similar to the name that was not found. */
 function nearestFile(specifier: string, url: string): string | undefined {
   try {
     const path = fileURLToPath(url);
@@ -215,6 +215,6 @@ function nearestFile(specifier: string, url: string): string | undefined {
     const nearest = nearestName(stem, ending === '' ? files : files.map((file) => basename(file, ending)));
     return nearest === undefined ? undefined : `${specifier.slice(0, -name.length)}${nearest}${ending}`;
   } catch {
-    return undefined; // the folder does not exist either
+    return undefined; // the folder does not exist, either
   }
 }

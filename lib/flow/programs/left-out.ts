@@ -1,5 +1,5 @@
-// Flows that stopped the hub are skipped. A note in their folder identifies the content; a changed file is tried again. These notes are the
-// only files that the hub writes to folders with flow files.
+// Notes about skipped flows. A flow that stopped the hub is skipped until its content changes; a note in its folder identifies the content.
+// These notes are the only files that the hub writes to folders with flow files.
 
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
@@ -8,7 +8,7 @@ import { readRegularFileSync } from '../../files/regular-file.ts';
 import { record } from '../../model/record-schema.ts';
 import { type FlowCode, maxFlowBytes, versionOf } from './flow-code.ts';
 
-/** The name of the file that contains the notes for a folder. No flow file can have this name. */
+/** The name of the file with the notes for the flows in a folder. No flow file can have this name. */
 const noteName = '.patchbay-left-out.json';
 const maxNoteBytes = 1024 * 1024;
 
@@ -19,7 +19,7 @@ const notesSchema = record(
 
 type Notes = z.output<typeof notesSchema>;
 
-/** Records that a flow is skipped while it has this content. Throws if the note cannot be written. */
+/** Records that a flow is skipped for as long as it has its current content. Throws if the note cannot be written. */
 export function leaveOut({ path, files }: FlowCode, reason: string): void {
   const folder = dirname(path);
   const versions = [...files].map(([file, { version }]) => [relative(folder, file), version]);

@@ -32,7 +32,7 @@ export function formatPlace({ name, line, column }: Place): string {
   return `${name}:${line}:${column}`;
 }
 
-/** Returns the stack of a thrown value, or an empty string if there is no stack. */
+/** Returns the stack of a thrown value, or an empty string if the value has no stack. */
 export function stackOf(error: unknown): string {
   try {
     const stack = (error as Partial<Error> | null | undefined)?.stack;
@@ -68,12 +68,12 @@ export function framesOf(stack: string): Frame[] {
   });
 }
 
-// Finds the current location of another thread, using the inspector of V8, which interrupts even an endless loop.
+// Finds the code that another thread is currently running, using the V8 inspector, which interrupts even an endless loop.
 
 /** The maximum time that a busy thread may take to report its location, in milliseconds. */
 const deadlineMs = 5000;
 
-/** A connection to the inspector of the other thread. */
+/** A connection to the V8 inspector of another thread. */
 interface InspectorConnection {
   send(method: string): void;
   close(): void;

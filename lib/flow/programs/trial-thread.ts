@@ -18,7 +18,7 @@ const [hub, authoring] = ['index', 'authoring'].map(
 ) as [string, string];
 let isWhole = false;
 
-/** From now on, makes flows import only the small loaded part of the hub, which contains their usual imports. */
+/** From now on, makes flows import only a small part of the hub, which is already loaded and contains the usual imports. */
 export async function useLeanHub(): Promise<void> {
   await import(authoring);
   registerHooks({
@@ -27,7 +27,7 @@ export async function useLeanHub(): Promise<void> {
       const { url } = resolved;
       if (!isWhole) return url === hub ? { ...resolved, url: authoring } : resolved;
       const isFlow = url.startsWith('file:') && isOwnCode(fileURLToPath(url));
-      return isFlow ? { ...resolved, url: `${url}?whole` } : resolved; // Node.js caches by URL
+      return isFlow ? { ...resolved, url: `${url}?whole` } : resolved; // Node.js caches modules by URL
     },
   });
 }
@@ -43,29 +43,29 @@ export async function useWholeHub(): Promise<void> {
   await import(hub);
 }
 
-/** A flow to try, given as the URL of its file; or `asksWhere`, a request to report where the flow on trial is waiting. */
+/** A request to the thread: a flow to try, given as the URL of its file, or `asksWhere`, which asks where the flow on trial is waiting. */
 export type TrialRequest = { readonly href: string } | { readonly asksWhere: true };
 
-/** The thread's answer: the result of a flow, or whether the thread is ready. */
+/** The thread's answer to a request: whether the thread is ready, the result of a trial, or where a flow is waiting. */
 export type TrialAnswer =
   /** false: the flow needs more of the hub, which is being loaded. Try the flow again as soon as the thread reports that it is ready. */
   | { readonly isReady: boolean }
-  /** The imports in the flow's files, and the flow's connections as data. */
+  /** The imports in the flow's files, and the flow's connections, reduced to data. */
   | { readonly imports: Imports; readonly connections: unknown }
-  /** A failed flow, with the imports in those files that were read. */
+  /** The result of a failed trial, with the imports in those files that were read. */
   | {
       readonly imports: Imports;
       readonly message: string;
       readonly stack: string;
-      /** The import that failed, if any. */
+      /** The import that failed; undefined if the trial failed for another reason. */
       readonly failedImport: FailedImport | undefined;
     }
   /** Where the flow is waiting; undefined if this is not known. */
   | { readonly waitsAt: Frame | undefined };
 
-/** How long the thread waits for faults after a flow was loaded, in milliseconds. */
+/** How long the thread waits for faults after a flow has loaded, in milliseconds. */
 const lingerMs = 20;
-/** The maximum duration of a repeated import, in milliseconds. */
+/** The maximum duration of an import that is repeated to find out whether a file has finished, in milliseconds. */
 const settlingMs = 20;
 
 const port = parentPort!;
@@ -76,15 +76,15 @@ const fail = (error: unknown) => {
     failedImport === undefined ? describeThrown(error) : describeFailedImport(error, failedImport.specifier);
   answer({ imports: imports(), message: `${fault}: ${reason}`, stack: stackOf(error), failedImport });
 };
-/** The prefix that is currently used for error messages. */
+/** The beginning of error messages in the current phase of the trial. */
 let fault = 'cannot be loaded';
 
 const importsOf = new Map<string, Set<string>>();
 const failedImports = new Map<unknown, FailedImport>();
 const awaits = new Awaits();
-/** The file of the flow on trial. */
+/** The absolute path of the flow on trial. */
 let tried = '';
-/** The globals, by name, before the first trial. */
+/** The globals, by name, as they were before the first trial. */
 let globals: ReturnType<typeof readGlobals>;
 void start();
 
@@ -128,7 +128,7 @@ async function tryFlow(href: string): Promise<void> {
   answer({ imports: imports(), connections: asData(flow?.connections) });
 }
 
-/** Finds where the file is waiting for which all other files wait. */
+/** Finds the file for which all other files are waiting. Returns where that file is waiting, or undefined if this is not known. */
 async function findWaiting(): Promise<Frame | undefined> {
   awaits.end();
   const files = [...filesOf(fileURLToPath(tried), imports())].reverse(); // imported files first
@@ -137,7 +137,7 @@ async function findWaiting(): Promise<Frame | undefined> {
   return files.filter((_, index) => !haveEnded[index]).flatMap((path) => last.get(path) ?? [])[0];
 }
 
-/** Returns whether a file that was imported before has finished. A further import of the file waits as long as the first import. */
+/** Returns whether the top level of an imported file has finished. Importing the file again takes as long as the first import. */
 function hasEnded(path: string): Promise<boolean> {
   const settled = import(pathToFileURL(path).href).then(
     () => true,
@@ -152,7 +152,7 @@ async function loadHub(): Promise<void> {
   answer({ isReady: true });
 }
 
-/** Returns the imports of all flows tried on this thread. */
+/** Returns the imports in all flows that were tried on this thread. */
 function imports(): Imports {
   return Object.fromEntries([...importsOf].map(([from, to]) => [from, [...to]]));
 }

@@ -14,21 +14,21 @@ import { placeOfThrow } from './program-places.ts';
 import { type Frame, type Place, placeIn, stackOfThread } from './stack.ts';
 import type { TrialAnswer, TrialRequest } from './trial-thread.ts';
 
-/** The time limit for importing a flow, including its `rules(on)`. */
+/** The time limit for importing a flow, including the call of its `rules(on)`, in milliseconds. */
 export const importDeadlineMs = 2000;
-/** The time limit on a machine that is so busy that this process has not received that much CPU time. */
+/** The time limit if the machine is so busy that this process has received less than `importDeadlineMs` of CPU time, in milliseconds. */
 const starvedDeadlineMs = 10_000;
-/** The time limit while a newer save is waiting. */
+/** The time limit while a newer save is waiting, in milliseconds. */
 const hurriedDeadlineMs = 300;
-/** A thread counts as waiting if it is busy for less than this share of the time. */
+/** A thread that is busy for less than this share of the time counts as waiting. */
 const waitingShare = 0.5;
 /** The memory limit for a thread, in MB: its objects, and the data in its buffers. */
 const memoryMb = 512;
-/** The interval at which the memory is checked. */
+/** The interval at which a thread's memory is checked, in milliseconds. */
 const lookMs = 50;
 /**
- * The limit at which V8 itself ends a thread. If the thread requests a large block, for example for a growing array, V8 ends the whole
- * process instead. Therefore, this limit is far above the limit that is checked first.
+ * The limit at which V8 itself ends a thread, in MB. If the thread then requests a large block, for example for a growing array, V8 ends
+ * the whole process instead. Therefore, this limit is far above `memoryMb`, which is checked first.
  */
 const heapMb = 4 * memoryMb;
 
@@ -37,7 +37,7 @@ const program = new URL(`./trial-thread${extname(import.meta.filename)}`, import
 /** Returns the displayed name of a file in the flow, given its absolute path, or undefined if the file does not belong to the author. */
 type NameOf = (path: string) => string | undefined;
 
-/** The result of a trial: the imports in the flow's files, and the flow's connections as data. */
+/** The result of a successful trial: the imports in the flow's files, and the flow's connections, reduced to data. */
 interface Tried {
   readonly imports: Imports;
   readonly connections: unknown;
@@ -58,7 +58,7 @@ export class TrialError extends Error {
   }
 }
 
-/** Finds where a value is thrown that is not an Error and thus has no stack. */
+/** Finds the location at which a thrown value that is not an Error, and thus has no stack, is thrown. */
 function placeOfThrown(message: string, path: string, name: string): Place | undefined {
   const [, thrown] =
     /^(?:cannot be loaded|rules: failed|failed as soon as it was loaded): (.*) was thrown, which is not an Error$/s.exec(
@@ -94,7 +94,7 @@ function textIfAny(path: string): string {
   }
 }
 
-/** A thread that tries the flows of one load, one after another. The thread is unusable after a fault. */
+/** A thread that tries the flows of one load, one after another. After a fault, the thread is unusable. */
 export class Trial {
   readonly #worker = new Worker(program, {
     stdout: true,
@@ -105,18 +105,18 @@ export class Trial {
   readonly #ending = new AbortController();
   #isHurried = false;
   #isAsked = false;
-  /** Whether the thread has used more memory than allowed. */
+  /** Whether the thread has used more than `memoryMb`. */
   #isGreedy = false;
   #watching: Promise<void> | undefined;
 
   constructor() {
     this.#ready = this.#answer();
-    this.#ready.catch(() => {}); // `run` awaits it and reports the error
+    this.#ready.catch(() => {}); // `run` awaits the promise and reports the error
     this.#worker.on('error', () => {}); // `#answer` reports it; a flow may also fail later
     this.#worker.unref();
   }
 
-  /** Tries a flow, given the absolute path and name of its file. Errors: `TrialError`, after which the thread has ended. */
+  /** Tries a flow, given the absolute path and the name of its file. Errors: `TrialError`, after which the thread has ended. */
   async run(path: string, name: string): Promise<Tried> {
     const nameOf = (file: string) => ownName(file, { path, name });
     this.#worker.ref();
@@ -126,7 +126,7 @@ export class Trial {
       this.#isHurried = false;
       let tried = await this.#ask(path, nameOf);
       if ('isReady' in tried) {
-        await this.#answer(); // it has loaded the whole hub
+        await this.#answer(); // the thread has loaded the whole hub
         tried = await this.#ask(path, nameOf);
       }
       if ('message' in tried) {
@@ -183,7 +183,7 @@ export class Trial {
     if (!this.#isAsked) this.end();
   }
 
-  /** Shortens the time limit, which only a faulty flow reaches, because a newer save is waiting. */
+  /** Shortens the time limit because a newer save is waiting. Only a faulty flow reaches the limit. */
   hurry(): void {
     this.#isHurried = true;
   }
@@ -209,7 +209,7 @@ export class Trial {
     return new TrialError(fault, placeIn(stack ?? '', nameOf));
   }
 
-  /** Returns where the flow is waiting, or undefined if the thread does not answer. */
+  /** Returns where the flow on trial is waiting, or undefined if the thread does not answer. */
   async #askWhere(): Promise<Frame | undefined> {
     const answer = this.#answer().catch(() => undefined);
     this.#worker.postMessage({ asksWhere: true } satisfies TrialRequest);
@@ -245,13 +245,13 @@ function workedMs(since: NodeJS.CpuUsage): number {
   return (user + system) / 1000;
 }
 
-// The threads that try flows: one for the load in progress, and one ready for the next.
+// The threads that try flows: one for the load in progress, and one that is ready for the next load.
 
 export class Trials {
   #present: Trial | undefined;
   #spare: Trial | undefined;
 
-  /** Tries a flow, given the absolute path and name of its file. Errors: `TrialError`. */
+  /** Tries a flow, given the absolute path and the name of its file. Errors: `TrialError`. */
   async run(path: string, name: string): Promise<Tried> {
     this.#present ??= this.#takeSpare() ?? new Trial();
     try {
@@ -274,7 +274,7 @@ export class Trials {
     this.#spare ??= new Trial();
   }
 
-  /** Ends the load and its thread, because flows tried in it must not affect the next load. */
+  /** Ends the load and its thread, because flows that were tried in the thread must not affect the next load. */
   end(): void {
     this.#present?.end();
     this.#present = undefined;

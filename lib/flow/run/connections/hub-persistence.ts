@@ -1,5 +1,5 @@
 // The state that outlives a run of the hub: values that a store may keep, and unfinished work of connections. Without a store, only a
-// shadow run receives the unfinished work.
+// shadow run receives unfinished work.
 import { isAbsolute, resolve } from 'node:path';
 import { type Observable, Subject } from 'rxjs';
 import type {
@@ -23,7 +23,10 @@ import { privateFilesOf } from '../../private-files.ts';
 
 const nothing: ReadonlyMap<string, Value> = new Map();
 
-/** The tolerance for the time of day, which counts whole milliseconds and therefore varies slightly. */
+/**
+ * The tolerance when comparing the time of day with the clock, in milliseconds. The time of day counts whole milliseconds, so the
+ * difference varies slightly.
+ */
 const clockToleranceMs = 20;
 
 type Read = () => unknown;
@@ -33,9 +36,9 @@ export class HubPersistence implements PersistencePort {
   readonly #clock: () => number;
   readonly #timeOfDay: () => number;
   #connections: ReadonlySet<string> = new Set();
-  /** Connections whose values may be kept. */
+  /** The IDs of connections whose values a store may keep. */
   #kept: ReadonlySet<string> = new Set();
-  /** Connections that report external events. */
+  /** The IDs of connections that report external events. */
   #outside: ReadonlySet<string> = new Set();
   readonly #auditEvents = new Subject<AuditEvent>();
   readonly auditEvents$: Observable<AuditEvent> = this.#auditEvents.asObservable();
@@ -44,18 +47,18 @@ export class HubPersistence implements PersistencePort {
   readonly restored$: Observable<void> = this.#restored.asObservable();
   #hasStore = false;
   #installation = installationOf({ connections: [], files: [], templates: [], furtherFiles: [] });
-  /** The archives that parts of the store offer, the latest last. */
+  /** The archives that the parts of a store have offered, the latest one last. */
   readonly #offered = new Set<Archive>();
   #archive: Archive | undefined;
   #lastOffset = Number.NaN;
-  /** Ends the wait for the store's values; undefined if the hub is not waiting. */
+  /** Ends the wait for the store's values; undefined if the hub is not waiting for a store. */
   #endWait: (() => void) | undefined;
-  /** Unfinished work of connections from the hub's last run, kept until the connections start. */
+  /** The unfinished work of connections from the hub's last run, by Connection ID and name, until each connection starts. */
   readonly #recalled = new Map<string, ReadonlyMap<string, unknown>>();
-  /** Unfinished work, by connection and name. */
+  /** Functions that return the unfinished work, by Connection ID and name. */
   readonly #known = new Map<string, Map<string, Read>>();
   readonly #changed = new Map<string, Set<string>>();
-  /** The state left by connections for their next runs, by Connection ID. */
+  /** The state left by stopped connections for their next runs, by Connection ID. */
   readonly #left = new Map<string, { readonly type: string; readonly what: unknown }>();
 
   /** `clock` returns the time that connections use, in milliseconds; `timeOfDay` returns milliseconds since 1970. */
@@ -65,7 +68,7 @@ export class HubPersistence implements PersistencePort {
     this.#timeOfDay = timeOfDay;
   }
 
-  /** Takes over the connections and files in a plan. */
+  /** Adopts the connections and files in a plan. */
   plan(plan: Pick<Plan, 'connections' | 'files' | 'templates' | 'paths' | 'furtherFiles'>): void {
     const { connections } = plan;
     this.#installation = installationOf(plan);
@@ -76,12 +79,12 @@ export class HubPersistence implements PersistencePort {
     this.#left.clear();
   }
 
-  /** Keeps the state that a connection has left for its next run, until the end of the next reload. */
+  /** Keeps the state that a stopped connection has left for its next run, until the end of the next reload. */
   leave({ id, type: { type } }: ConnectionPlan, what: unknown): void {
     this.#left.set(id, { type, what });
   }
 
-  /** Returns the state left by a connection with the same ID and type, or undefined if there is none. */
+  /** Returns the state left by a connection with the same ID and type, or undefined if there is none. The state is returned only once. */
   takeLeft({ id, type: { type } }: ConnectionPlan): unknown {
     const left = this.#left.get(id);
     this.#left.delete(id);
@@ -159,7 +162,7 @@ export class HubPersistence implements PersistencePort {
   }
 
   isFromOutside({ depth, origin: { kind, name, reportedBy }, previous, parameter: { type, remote } }: Change): boolean {
-    if (reportedBy !== undefined && remote === undefined) return true; // another hub requested the write, regardless of its origin and cause
+    if (reportedBy !== undefined && remote === undefined) return true; // another hub requested the write, whatever its origin and cause
     if (depth > 0) return false;
     if (reportedBy !== undefined) return kind === 'client';
     return (
@@ -184,7 +187,10 @@ export class HubPersistence implements PersistencePort {
     return values;
   }
 
-  /** Returns the memory for a connection that starts. Data is recalled only for the connection's first run after the hub has started. */
+  /**
+   * Returns the memory for a connection that is about to start. Data is recalled only for the connection's first run after the hub has
+   * started.
+   */
   memoryOf({ id: connection, type: { isExternal } }: ConnectionPlan): Memory | undefined {
     if (!this.#hasStore && isExternal) return undefined;
     const hasStore = () => this.#hasStore;
@@ -213,14 +219,14 @@ export class HubPersistence implements PersistencePort {
     if (this.#hasStore) this.#change(hubId, name, read);
   }
 
-  /** Returns the data that an earlier run of the hub stored about itself, once. */
+  /** Returns the data that an earlier run of the hub stored about itself, by name. The data is returned only once. */
   takeRemembered(): ReadonlyMap<string, unknown> {
     const recalled = this.#recalled.get(hubId);
     this.#recalled.delete(hubId);
     return recalled ?? nothing;
   }
 
-  /** Returns the current work in progress of the given connections. */
+  /** Returns the current unfinished work of the given connections. */
   memoriesOf(connections: ReadonlySet<string>): readonly KeptMemory[] {
     return [...this.#known]
       .filter(([connection]) => connections.has(connection))
@@ -276,7 +282,7 @@ export class HubPersistence implements PersistencePort {
   }
 }
 
-/** Returns whether a parameter has had only its default value in this hub. */
+/** Returns whether a parameter has never had a value other than its default in this hub. */
 function isUnchanged({ address, lastChange }: Parameter): boolean {
   if (lastChange === undefined) return true;
   const { kind, name, hub } = lastChange.origin;

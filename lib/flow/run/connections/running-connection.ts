@@ -1,4 +1,4 @@
-// A connection that is running, or that is stopped until an operator starts it.
+// A connection that is running, is held, or is stopped until an operator starts it.
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type Claim, claimsClash } from '../../../connections/claim.ts';
@@ -17,9 +17,9 @@ import type { Supervisor } from './supervisor.ts';
 export interface RunningConnection {
   /** The plan. Its `enabled` is false after an operator has stopped the connection, and true after an operator has started it. */
   readonly plan: ConnectionPlan;
-  /** Whether the settings enable the connection. */
+  /** Whether the settings, regardless of an operator's switch, enable the connection. */
   readonly enabled: boolean;
-  /** The switch by an operator; undefined means that the settings apply. */
+  /** How an operator has switched the connection; undefined means that the settings apply. */
   readonly switched?: ManualSwitch | undefined;
   /** The number of the connection's parameters. */
   readonly parameters: number;
@@ -28,21 +28,23 @@ export interface RunningConnection {
   readonly hold: Hold | undefined;
 }
 
-/** A connection to start. */
+/** A connection that is about to start and has no supervisor yet. */
 export type ComingConnection = Omit<RunningConnection, 'supervisor' | 'hold'>;
 
 /**
- * Creates a connection to be started from a plan. For a gateway, the whole plan is kept, because a refused reload declares the gateway
- * again.
+ * Creates a connection that is about to start from a plan. For a gateway, the whole plan is kept, because a refused reload declares the
+ * gateway again.
  */
 export function toRun(plan: ConnectionPlan): ComingConnection {
   const kept = isGateway(plan) ? plan : withoutDeclarations(plan);
   return { plan: kept, enabled: plan.enabled, parameters: plan.parameters.length };
 }
 
-/** Creates the successor of a connection from a plan. An operator's switch remains in effect as long as the settings are the same. */
+/**
+ * Creates the successor of a running connection from a plan. An operator's switch remains in effect as long as the settings are unchanged.
+ */
 export function toRunAfter(before: RunningConnection | undefined, plan: ConnectionPlan): ComingConnection {
-  if (before?.plan === plan) return before; // its successor could not start
+  if (before?.plan === plan) return before; // the successor could not start
   const next = toRun(plan);
   if (before?.switched === undefined || !haveSameSettings(before.plan, plan)) return next;
   const { switched } = before;
@@ -75,7 +77,7 @@ export function statusOf({ plan, enabled, parameters, supervisor }: RunningConne
   };
 }
 
-/** Returns the ways through a connection. All parameters with the same origin are at the end of one way. */
+/** Returns the ways from a connection's inputs and causes to its parameters. Parameters with the same origins share a way. */
 export function waysOf({ id, type, settings, inputs, parameters, folder }: ConnectionPlan): Way[] {
   const follows = type.follows?.(settings);
   const causes = type.causes?.(settings, (path) => resolve(folder, path));
@@ -95,7 +97,7 @@ export function waysOf({ id, type, settings, inputs, parameters, folder }: Conne
   return [...ways.values()].map((way) => ({ connection: id, type: type.type, ...way }));
 }
 
-/** Finds the locations of settings. */
+/** Finds the locations of connection settings in flow files. */
 export type Placing = Pick<Plan, 'lineAbout'>;
 
 /** Checks that connections have started. Errors: `cannot-start`, with one line per failed connection. */
@@ -123,7 +125,7 @@ function claimsOf({ type, settings, folder }: ConnectionPlan): readonly Claim[] 
   return type.claims?.(settings, (path) => resolve(folder, path)) ?? [];
 }
 
-// The reason why a connection does not run although its settings enable it.
+// The reasons why connections are held, that is, do not run although their settings enable them.
 
 interface Hold {
   readonly state: 'failed' | 'disabled';
@@ -131,10 +133,11 @@ interface Hold {
 }
 
 /**
- * Holds connections: either all for one reason, or individual connections for separate reasons. Gateways are exempt unless they flush last.
+ * Holds connections: either all connections for one reason, or individual connections for separate reasons. Gateways are exempt unless they
+ * flush last.
  */
 export class Holds {
-  /** The reason why all connections are held; undefined if they are not held. */
+  /** The reason why all connections are held; undefined unless all connections are held. */
   all: string | undefined = undefined;
   some: HeldBack = new Map();
 
@@ -151,22 +154,22 @@ export function isSame(one: Hold | undefined, other: Hold | undefined): boolean 
 }
 
 /**
- * Returns whether a connection is part of a hub's work, which another hub may take over. All connections are, except gateways that always
+ * Returns whether a connection is part of the hub's work, which another hub may take over. All connections are, except gateways that always
  * run.
  */
 export function isWork({ type, settings }: ConnectionPlan): boolean {
   return !type.isGateway || goesFirst({ type, settings });
 }
 
-/** Returns whether other connections wait until this connection has restored its values. */
+/** Returns whether other connections wait to start until this connection has restored its values. */
 export function goesFirst({ type, settings }: Pick<ConnectionPlan, 'type' | 'settings'>): boolean {
   return type.isGateway === true && type.flushesLast?.(settings) === true;
 }
 
-// The connections that a reload swaps, compared before anything stops. Gateways are swapped first, because one that cannot start makes the
-// whole reload fail.
+// The connections that a reload swaps, determined before any connection stops. Gateways are swapped first, because a gateway that cannot
+// start makes the whole reload fail.
 
-/** Connections that stop, and plans that start. */
+/** The connections that a reload stops, and the plans of the connections that it then starts. */
 export interface Exchange {
   readonly leaving: readonly RunningConnection[];
   readonly coming: readonly ConnectionPlan[];
@@ -179,7 +182,7 @@ export interface ConnectionChange {
   readonly others: Exchange;
   /** Plans that running connections adopt without a restart. */
   readonly takenOver: readonly ConnectionPlan[];
-  /** The addresses of parameters that are replaced or removed. */
+  /** The addresses of the parameters that the reload replaces or removes. */
   readonly gone: ReadonlySet<string>;
   readonly difference: Difference;
 }
@@ -221,8 +224,8 @@ function isOther(before: ConnectionPlan, after: ConnectionPlan): boolean {
 }
 
 /**
- * Returns the plan that a running connection can adopt without a restart: `after`, or a plan between the two. Returns undefined if there is
- * no such plan.
+ * Returns the plan that a running connection can adopt without a restart: `after`, or the running plan with those new settings that need no
+ * restart. Returns undefined if there is no such plan.
  */
 export function takeableOf(running: RunningConnection | undefined, after: ConnectionPlan): ConnectionPlan | undefined {
   const before = running?.plan;
@@ -235,8 +238,8 @@ export function takeableOf(running: RunningConnection | undefined, after: Connec
   return { ...before, settings, secrets, key: `${after.key} in part` };
 }
 
-// The parameters of all connections in the graph. If a changed connection keeps a parameter, with its ID, value type and access, it remains
-// the same parameter, with its value, its rules and its clients.
+// The parameters of all connections in the graph. If a changed connection keeps a parameter, with its ID, value type and access, the
+// parameter remains the same, with its value, its rules and its clients.
 
 export class DeclaredParameters {
   readonly #graph: Graph;
@@ -246,7 +249,7 @@ export class DeclaredParameters {
     this.#graph = graph;
   }
 
-  /** Returns the origin of a connection, which is the same for all runs of the connection. */
+  /** Returns the origin for changes by a connection. All runs of the connection share one origin. */
   ownerOf(id: string): Origin {
     const owner = this.#owners.get(id) ?? { kind: 'connection', name: id };
     this.#owners.set(id, owner);
@@ -257,7 +260,7 @@ export class DeclaredParameters {
     this.#graph.declare(this.ownerOf(plan.id), plan.parameters);
   }
 
-  /** Returns the parameters of a connection that are removed when the connection is removed or its plan is replaced. */
+  /** Returns the parameters that are removed when a connection is removed or its plan is replaced. */
   leaving(before: ConnectionPlan, after: ConnectionPlan | undefined): ParameterNode[] {
     const declarations = before.type === after?.type ? after.parameters : [];
     const declared = new Map(
@@ -270,13 +273,16 @@ export class DeclaredParameters {
     });
   }
 
-  /** Removes those parameters of a connection. */
+  /** Removes the parameters that `leaving` returns. */
   removeLeaving(before: ConnectionPlan, after: ConnectionPlan | undefined): void {
     this.#graph.remove(this.leaving(before, after));
   }
 }
 
-/** Returns whether a parameter is kept. A new default value requires a new parameter, because no rule may observe the new value. */
+/**
+ * Returns whether a parameter can be kept. A new default value requires a new parameter, because no rule may observe the new value as a
+ * change.
+ */
 function stays(node: ParameterNode, { type, access, defaultValue }: ParameterDeclaration): boolean {
   const isSetByDefault = node.value === undefined && defaultValue !== undefined;
   return node.type === type && node.access === access && !isSetByDefault;

@@ -46,7 +46,7 @@ interface ConnectionRuntime extends Pick<SupervisorOptions, 'graph' | 'hub' | 's
   readonly logOf: (connectionId: string) => Log;
 }
 
-/** How long a connection waits for its predecessor to release a resource that both claim, such as a file, in milliseconds. */
+/** How long a connection waits for its predecessor to release a resource that both claim, such as a port or file, in milliseconds. */
 const longestWaitMs = 1800;
 
 export class RunningConnections {
@@ -59,7 +59,7 @@ export class RunningConnections {
   /** The running connections by Connection ID, in the order of the flow files. */
   #running: ReadonlyMap<string, RunningConnection> = new Map();
 
-  /** Resolves when a store that starts first has restored its values; undefined if no connection has to wait. */
+  /** Resolves when a store that starts first has restored its values; undefined if connections do not have to wait for a store. */
   #restored: Promise<unknown> | undefined;
 
   readonly #missing: MissingInputs;
@@ -96,7 +96,7 @@ export class RunningConnections {
     return this.#running.get(id)?.plan.type.isExternal ?? false;
   }
 
-  /** Records that the hub has started. */
+  /** Records that the hub has started, so that failing gateways no longer end the hub. */
   started(): void {
     this.#hasStarted = true;
   }
@@ -107,8 +107,8 @@ export class RunningConnections {
   }
 
   /**
-   * Starts, stops or restarts a connection, with effect until a reload changes its settings. Errors: `not-found` with the nearest name,
-   * `conflict` if the state of the connection does not allow this.
+   * Starts, stops or restarts a connection, until a reload changes its settings. Errors: `not-found` with the nearest name, `conflict` if
+   * the connection's state does not allow the action.
    */
   control(id: string, action: ConnectionAction, by: Origin, term?: SwitchTerm): ConnectionStatus {
     const connection = this.#running.get(id);
@@ -136,7 +136,7 @@ export class RunningConnections {
           : { isOn, by, term };
     const changed = { ...connection, plan: { ...connection.plan, enabled: isOn }, switched, hold: undefined };
     if (isStopped) this.#assertFree(changed.plan);
-    // A store receives the event of its start after the start, and the event of its end before the end.
+    // A store receives the event about its own start after it has started, and the event about its end before it ends.
     const auditEvent = {
       kind: 'connection',
       user: by.name,
@@ -166,18 +166,18 @@ export class RunningConnections {
       .map((frame) => showFrame(frame, mask, connection.plan.type.showFrame));
   }
 
-  /** Declares the parameters of connections before anything is running. */
+  /** Declares the parameters of connections, before any connection is running. */
   declare(plans: readonly ConnectionPlan[]): void {
     for (const plan of plans) this.#parameters.declare(plan);
   }
 
-  /** Holds all connections except gateways, for a reason. */
+  /** Holds all connections except gateways, for the given reason. */
   holdAll(reason: string): void {
     this.#holds.all = reason;
     this.#restored = undefined;
     this.#follow();
     for (const { plan, hold } of this.#running.values())
-      if (hold !== undefined) this.#runtime.persistence.takeLeft(plan); // another hub continues its work
+      if (hold !== undefined) this.#runtime.persistence.takeLeft(plan); // another hub continues the work
   }
 
   /**
@@ -200,17 +200,17 @@ export class RunningConnections {
 
   /** Resolves when the stopping connections, except gateways that always run, have finished their work, or after a time limit. */
   async whenQuiet(): Promise<void> {
-    await undefined; // while all are stopped, a waiting gateway may be the first
+    await undefined; // while all connections are stopping, a waiting gateway may be the first
     await within(Promise.all(this.#leaving), longestWaitMs);
   }
 
-  /** Starts and stops connections whose hold has changed. */
+  /** Starts and stops connections whose hold has begun or ended. */
   #follow(): void {
     const changed = [...this.#running.values()].filter(({ plan, hold }) => !isSame(hold, this.#holds.of(plan)));
     this.#start(changed, this.#stopAll(changed));
   }
 
-  /** Compares plans with the running connections. */
+  /** Returns the differences between plans and the running connections. */
   diff(plans: readonly ConnectionPlan[]): ConnectionChange {
     return diffConnections(this.#running, plans, this.#parameters);
   }
@@ -253,7 +253,7 @@ export class RunningConnections {
     return difference;
   }
 
-  /** Makes running connections adopt only changes that need no restart. Returns the resulting plans. */
+  /** Makes running connections adopt those changes that need no restart. Returns the adopted plans. */
   takeOver(plans: readonly ConnectionPlan[]): readonly ConnectionPlan[] {
     const taken = plans
       .map((plan) => takeableOf(this.#running.get(plan.id), plan))
@@ -263,7 +263,7 @@ export class RunningConnections {
     return taken;
   }
 
-  /** Returns a running connection with another plan. */
+  /** Returns a running connection as it is after it has adopted another plan. */
   #runningBy(plan: ConnectionPlan): RunningConnection {
     const { supervisor, hold, switched, plan: before } = this.#running.get(plan.id)!;
     const next = toRun(plan);
@@ -278,12 +278,12 @@ export class RunningConnections {
     });
   }
 
-  /** Returns whether a connection is started, or undefined if there is no connection with this name. */
+  /** Returns whether a connection is switched on, or undefined if there is no connection with this name. */
   isOn({ name }: Pick<Switchable, 'name'>): boolean | undefined {
     return this.#running.get(name)?.plan.enabled;
   }
 
-  /** Reports connections that follow their settings again because the settings have changed. */
+  /** Reports the connections whose switch by an operator ends because their settings have changed. */
   #releaseChanged({ leaving, coming }: Exchange): void {
     const { switches } = this.#runtime;
     const after = new Map(coming.map((plan) => [plan.id, plan]));
@@ -302,7 +302,7 @@ export class RunningConnections {
     await Promise.all(this.#stopping);
   }
 
-  /** Stops connections, declares the parameters in the plans, and starts the plans in one turn, as successors of `before`. */
+  /** Stops connections, declares the parameters in the plans, and starts the plans as successors of `before`, in one turn. */
   #exchange({ leaving, coming }: Exchange, before = leaving): RunningConnection[] {
     const ready = this.#stopAll(leaving);
     const after = new Map(coming.map((plan) => [plan.id, plan]));
@@ -317,7 +317,7 @@ export class RunningConnections {
     );
   }
 
-  /** Returns a connection to be started in the state set by a switch with a term. */
+  /** Returns a connection that is about to start, switched as by an operator's switch with a term, if there is one. */
   #asLasting(coming: ComingConnection): ComingConnection {
     const switched = this.#runtime.switches.lasting(switchableOf(coming.plan));
     return switched === undefined ? coming : { ...coming, plan: { ...coming.plan, enabled: switched.isOn }, switched };
@@ -361,7 +361,7 @@ export class RunningConnections {
     return started;
   }
 
-  /** Returns a promise for which a connection must wait before it starts, if any. */
+  /** Returns the promise for which a connection must wait before it starts, or undefined if it may start at once. */
   #readyFor(plan: ConnectionPlan, freed: Promise<unknown> | undefined): Promise<unknown> | undefined {
     if (goesFirst(plan)) return this.#leaving.size === 0 ? undefined : this.whenQuiet();
     if (isGateway(plan)) return undefined;
@@ -370,7 +370,7 @@ export class RunningConnections {
   }
 
   /**
-   * Stops connections that listen to withdrawn parameters of another hub, and starts waiting connections whose inputs are available again.
+   * Stops connections that listen to withdrawn parameters of other hubs, and starts waiting connections whose inputs are available again.
    */
   #waitOrStart(): void {
     const isTouched = this.#missing.takeTouched();
@@ -396,7 +396,9 @@ export class RunningConnections {
     return end;
   }
 
-  /** Checks the resource that a connection claims. Errors: `conflict` if another enabled connection claims the same resource. */
+  /**
+   * Checks that the resource claimed by a connection is free. Errors: `conflict` if another enabled connection claims the same resource.
+   */
   #assertFree(plan: ConnectionPlan): void {
     for (const { plan: other, supervisor } of this.#running.values()) {
       const clash = supervisor.status.state === 'disabled' ? undefined : clashOf(plan, other);
@@ -428,7 +430,7 @@ function switchableOf({ id, file }: ConnectionPlan): Switchable {
   return { kind: 'connection', name: id, file };
 }
 
-// Connections that listen to a parameter of another hub wait while it is missing: the other hub may withdraw it and offer it again.
+// Makes a connection wait while it listens to a missing parameter of another hub, which may withdraw the parameter and offer it again.
 
 class MissingInputs {
   readonly #graph: Graph;
@@ -438,7 +440,7 @@ class MissingInputs {
   readonly #withdrawn = new Set<string>();
   readonly #following = new Subscription();
 
-  /** `look` is called after parameters of other hubs were added or removed. */
+  /** `look` is called after parameters of other hubs have been added or removed. */
   constructor(graph: Graph, look: () => void) {
     this.#graph = graph;
     const note = graph.removed$.subscribe({
@@ -463,7 +465,7 @@ class MissingInputs {
   }
 
   /**
-   * Returns a function that checks whether a connection listens to a withdrawn parameter, or was waiting for a parameter that now exists.
+   * Returns a function that checks whether a connection listens to a withdrawn parameter, or has waited for a parameter that now exists.
    * Clears the record of withdrawn parameters.
    */
   takeTouched(): (plan: ConnectionPlan) => boolean {

@@ -57,14 +57,14 @@ export interface SupervisorOptions {
 export class Supervisor {
   readonly #options: SupervisorOptions;
   #plan: ConnectionPlan;
-  /** The recent frames of its device. */
+  /** The recent frames exchanged with the connection's device. */
   readonly wire = new WireLog();
   readonly #log: Log;
   readonly #settings = new Subject<unknown>();
   readonly #parameters: OwnParameters;
   readonly #status: LiveStatus;
   readonly #held: HeldWrites;
-  /** Work that has begun and must be completed before the hub ends, such as a file being written. */
+  /** Work that has begun and must be completed before the hub ends, such as writing a file. */
   readonly #unfinished = new Set<Promise<unknown>>();
   readonly #backoff = new Backoff(restartTimes);
   readonly #settlePlace: SettlePlace;
@@ -84,7 +84,7 @@ export class Supervisor {
     this.#settlePlace = { order: plan.settleOrder };
   }
 
-  /** Replays the current status, completes when the connection is stopped, never errors. */
+  /** Replays the current status. Completes when the connection is stopped. Never errors. */
   get status$(): Observable<SupervisedStatus> {
     return this.#status.status$;
   }
@@ -93,7 +93,7 @@ export class Supervisor {
     return this.#status.present;
   }
 
-  /** The state of the connection's device. Undefined if there is no device, or if its state has not been reported yet. */
+  /** The state of the connection's device. Undefined if there is no device, or if the state has not been reported yet. */
   get device(): DeviceStatus | undefined {
     const { type, settings } = this.#plan;
     const found = this.#parameters.deviceStatus;
@@ -105,7 +105,7 @@ export class Supervisor {
     return this.#unfinished.size > 0;
   }
 
-  /** Shows the reason why the connection is not started although its settings enable it. */
+  /** Sets the status to the reason why the connection is not started although its settings enable it. */
   hold({ state, reason }: Pick<SupervisedStatus, 'state' | 'reason'>): void {
     this.#status.enter(state, reason);
   }
@@ -126,7 +126,7 @@ export class Supervisor {
     );
   }
 
-  /** Makes the connection continue with another plan. */
+  /** Makes the running connection continue with another plan. */
   takeOver(plan: ConnectionPlan): void {
     this.#plan = plan;
     this.#settings.next(plan.settings);
@@ -160,7 +160,7 @@ export class Supervisor {
     await Promise.all(this.#unfinished);
   }
 
-  /** Returns the events of the connection, which is restarted after each crash. */
+  /** Returns the connection's events. The connection is restarted after each crash. */
   #run(): Observable<ConnectionEvent> {
     const { hub, scheduler } = this.#options;
     const { type } = this.#plan;
@@ -171,7 +171,7 @@ export class Supervisor {
     }).pipe(endIsCrash(), retry({ delay: (error) => this.#backOff(error) }));
   }
 
-  /** Like `#run`, but starts when a promise resolves. Until then, writes to the connection are held. */
+  /** Like `#run`, but starts the connection when a promise resolves. Until then, writes to the connection are held. */
   #runWhen(ready: Promise<unknown>): Observable<ConnectionEvent> {
     const holding = this.#held.hold();
     return from(ready).pipe(
@@ -200,7 +200,7 @@ export class Supervisor {
     else this.#parameters.withdraw(event.withdraw);
   }
 
-  /** Returns whether the connection may still act, because the hub's term has not ended. */
+  /** Returns whether the connection may still act, that is, whether the hub's term has not ended. */
   #mayAct(): boolean {
     const { graph, plan } = this.#options;
     return graph.mayAct === undefined || plan.type.isGateway === true || graph.mayAct();
@@ -265,7 +265,7 @@ export class Supervisor {
   }
 }
 
-/** Turns completion into a crash, because a connection runs until it is stopped. */
+/** Turns completion into an error, because a connection runs until it is stopped. */
 function endIsCrash<T>(): (source: Observable<T>) => Observable<T> {
   return (source) =>
     concat(
@@ -279,10 +279,12 @@ function endIsCrash<T>(): (source: Observable<T>) => Observable<T> {
 /** The status of a connection, as known to its supervisor. */
 type SupervisedStatus = Omit<ConnectionStatus, 'enabled' | 'parameters' | 'file' | 'wire' | 'device'>;
 
-/** The interval at which the log repeats a reason in which only counts have changed. */
+/** The interval at which the log repeats a reason in which only counts have changed, in milliseconds. */
 const countsEveryMs = 60_000;
 
-/** Removes the counts from a reason: `of 12 files 3 are not kept (1 MB)`. Addresses, versions and locations are not counts. */
+/**
+ * Removes the counts from a reason, such as those in `of 12 files 3 are not kept (1 MB)`. Addresses, versions and locations are not counts.
+ */
 function withoutCounts(reason: string): string {
   return reason.replaceAll(/(?<![\w.:/-])\d{1,3}(,?\d{3})*(\.\d+)?(?![\w.:/-])/g, '');
 }
@@ -317,7 +319,7 @@ class LiveStatus {
     });
   }
 
-  /** Replays the current status, completes when the connection is stopped, never errors. */
+  /** Replays the current status. Completes when the connection is stopped. Never errors. */
   get status$(): Observable<SupervisedStatus> {
     return this.#status$.asObservable();
   }
@@ -339,7 +341,7 @@ class LiveStatus {
     if (!isSame) this.#since = wallClock.pin(wallClock.now());
     this.#status$.next({ ...last, state, reason, since: this.#since() });
     if (isSame && performance.now() - this.#loggedMs < countsEveryMs) return;
-    if (state === 'failed' && this.#endsHub()) return; // its error has the same sentence
+    if (state === 'failed' && this.#endsHub()) return; // the connection's error has the same sentence
     this.#loggedMs = performance.now();
     const message = `connection "${last.id}" is ${state}${reason && `: ${reason}`}`;
     if (state === 'failed') this.#log.error({}, message);
@@ -348,7 +350,7 @@ class LiveStatus {
     this.showConnected(state === 'running');
   }
 
-  /** Writes the status parameter, if the connection has one. */
+  /** Writes whether the connection is connected to its status parameter, if the connection has one. */
   showConnected(isConnected: boolean): void {
     this.#parameters.setIfThere(statusParameterId, isConnected);
   }
@@ -358,12 +360,12 @@ class LiveStatus {
   }
 }
 
-// The parameters of one connection, which finds and sets them while it runs.
+// The parameters of one connection, which the connection finds and sets while it is running.
 
-/** The maximum number of offline periods of a device that are kept. */
+/** The maximum number of a device's offline periods that are kept. */
 const keptAbsences = 8;
 
-/** Records that a device has gone offline or is online again. */
+/** Records that a device has gone offline or is online again, at a revision. */
 function noteAbsence(device: OwnDevice, revision: number): void {
   const { absences, staleSince } = device;
   const last = absences.at(-1);
@@ -381,18 +383,18 @@ class OwnParameters {
   readonly #graph: Graph;
   readonly #owner: Origin;
   readonly #log: Log;
-  /** Parameters found so far, by Parameter ID. */
+  /** The parameters that were found so far, by Parameter ID. */
   readonly #found = new Map<string, ParameterNode>();
-  /** The declarations in the plan, kept until the connection turns out to be a device. */
+  /** The parameters declared in the plan, kept until the connection turns out to be a device. */
   #plan: readonly ParameterDeclaration[];
-  /** The discovered Parameter IDs. */
+  /** The IDs of the parameters that a device has announced. */
   readonly #discovered = new Set<string>();
   /**
    * The devices by name; undefined stands for the connection itself. A device is added when the connection reports whether the device is
    * online.
    */
   readonly #devices = new Map<string | undefined, OwnDevice>();
-  /** The Parameter IDs of each device. */
+  /** The Parameter IDs of each device, by the device's name. */
   readonly #idsOf = new Map<string | undefined, Set<string>>();
   readonly #deviceOf = new Map<string, string>();
 
@@ -460,7 +462,8 @@ class OwnParameters {
   }
 
   /**
-   * Sets a value that the device already had, without running rules. Returns false if a value is already known or cannot be set this way.
+   * Sets a value that the device already had, without running rules. Returns false if a value is already known or the parameter cannot be
+   * set this way.
    */
   restore(parameterId: string, value: unknown): boolean {
     const node = this.find(parameterId);
@@ -469,11 +472,14 @@ class OwnParameters {
       this.#graph.show(node as StateNode, value, this.#owner);
       return true;
     } catch {
-      return false; // `set` reports it
+      return false; // `set` reports the error
     }
   }
 
-  /** Marks the values of one device or of all devices as stale or fresh. */
+  /**
+   * Marks the values of one device as stale or fresh. Without a name, marks the connection's own values and, if stale, those of all its
+   * devices.
+   */
   age(isStale: boolean, name?: string): void {
     this.#assign(this.#plan);
     this.#plan = [];
@@ -501,7 +507,7 @@ class OwnParameters {
     this.#graph.notifyMarked(nodes);
   }
 
-  /** Marks the values as stale, if there is a device. */
+  /** Marks the connection's values as stale if the connection has a device. */
   ageIfDevice(): void {
     if (this.#devices.size > 0) this.age(true);
   }
@@ -562,7 +568,7 @@ class OwnParameters {
   }
 }
 
-// Writes to a connection that waits before it starts. They are held, and emitted first by its inboxes.
+// Holds writes to a connection that waits before it starts. The connection's inboxes emit the held writes first.
 
 /** The maximum number of held writes to one parameter; the latest writes are kept. */
 const maxHeldWrites = 1024;
@@ -571,7 +577,7 @@ const maxHeldWrites = 1024;
  * dropped, and the new write as well if dropping them does not suffice.
  */
 const maxHeldBytes = 16 * 1024 * 1024;
-/** The size of a write without its text, in bytes. */
+/** The size of a held write without its string, in bytes. */
 const writeBytes = 16;
 const heldTooMany = `more than ${groupDigits(maxHeldWrites)} writes were waiting for the connection to start; the oldest one was dropped`;
 const heldTooMuch = `more than ${maxHeldBytes / 1024 / 1024} MB of writes were waiting for the connection to start; one was dropped`;
@@ -592,7 +598,7 @@ export class HeldWrites {
     this.#account = held.open({ kind: 'writes', owner: `connection "${owner.name}"`, letGo: () => this.#letGo() });
   }
 
-  /** Holds writes from other parties to the connection's parameters until the returned subscription ends. */
+  /** Holds writes from other parties to the connection's parameters, until the returned subscription ends. */
   hold(): Subscription {
     const holding = new Subscription();
     for (const node of this.#graph.parameters()) {
@@ -618,7 +624,7 @@ export class HeldWrites {
     return concat(values, inbox);
   }
 
-  /** Drops all held writes, because the connection has ended. */
+  /** Drops all held writes because the connection has ended. */
   forget(): void {
     this.#queues.clear();
     this.#account.set(0);
@@ -656,9 +662,9 @@ function bytesOf(value: Value): number {
   return writeBytes + (typeof value === 'string' ? textBytes(value) : 0);
 }
 
-// The log of a connection whose settings contain secrets, which no entry shows.
+// A log for a connection whose settings contain secrets. No entry shows a secret.
 
-/** `secretsOf` returns the secrets at the time of a log entry. */
+/** Returns a log that hides secrets. `secretsOf` returns the secrets at the time of a log entry. */
 export function secretLog(log: Log, secretsOf: () => readonly string[]): Log {
   const hide = (text: string) => withoutSecrets(text, secretsOf());
   const hideIn = (data: object) =>
