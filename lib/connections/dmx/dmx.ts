@@ -44,7 +44,7 @@ export const dmx = defineConnectionType({
   run: (context) => run(context, context.settings.simulate ? silentTransport : undefined),
 });
 
-/** Runs the connection over a test's transport, or otherwise over the network. */
+/** Runs the connection over `played`, the transport of a test, or otherwise over the network. */
 function run(context: ConnectionContext<DmxSettings>, played?: Transport): Observable<ConnectionEvent> {
   return new Observable((subscriber) => {
     const { id, settings, scheduler, log, finish, turn, own, atSettle } = context;
@@ -139,7 +139,7 @@ const silentTransport: Transport = {
   },
 };
 
-/** Converts packets in tests, in the format of `patchbay wire`: `universe 1: 1=255 7=12`. */
+/** The converters for the packets in tests, which have the text format of `patchbay wire`: `universe 1: 1=255 7=12`. */
 function playedMessages(settings: DmxSettings): PlayedMessages {
   const protocol = protocolOf(settings);
   let sequence = 0;

@@ -1,24 +1,24 @@
-// The packets for DMX over a network: sACN (ANSI E1.31-2018) and Art-Net 4. A universe has up to 512 channels with one byte each.
+// The packets for DMX over IP networks: sACN (ANSI E1.31-2018) and Art-Net 4. A universe has up to 512 channels of one byte each.
 
-/** The number of channels in a universe. */
+/** The maximum number of channels in a universe. */
 export const maxChannels = 512;
 
-/** The values in one universe, as sent by one source. */
+/** The channel values of one universe, as sent by one source. */
 export interface DmxPacket {
   readonly kind: 'dmx';
   readonly universe: number;
-  /** One byte for each channel, starting with channel 1; at most 512. */
+  /** One byte for each channel, starting with channel 1; at most 512 bytes. */
   readonly channels: Uint8Array;
   /** The priority, from 0 to 200; the highest priority wins. Always 100 for Art-Net, which has no priorities. */
   readonly priority: number;
-  /** The sequence number, from 0 to 255. For Art-Net, 0 if the source does not count. */
+  /** The sequence number, from 0 to 255. For Art-Net, 0 means that the source does not count its packets. */
   readonly sequence: number;
-  /** Identifies the source: its CID for sACN; empty for Art-Net, where the sender's address identifies the source. */
+  /** The identity of the source: the CID for sACN, or '' for Art-Net, where the sender's address identifies the source. */
   readonly source: string;
   readonly isTerminated: boolean;
 }
 
-/** An Art-Net node and the universes that it outputs. */
+/** A report from an Art-Net node about the universes that it outputs. */
 export interface NodePacket {
   readonly kind: 'node';
   readonly universes: readonly number[];
@@ -26,30 +26,30 @@ export interface NodePacket {
 
 export type Packet = DmxPacket | NodePacket | { readonly kind: 'poll' } | { readonly kind: 'other' };
 
-/** The values in a universe that the hub sends, and the hub's identity. */
+/** The values of a universe that the hub sends, and the hub's identity as the source. */
 export interface SentUniverse {
   readonly universe: number;
   readonly channels: Uint8Array;
   readonly sequence: number;
   readonly priority: number;
   readonly name: string;
-  /** The CID of the hub, 16 bytes. */
+  /** The hub's CID (component identifier), which has 16 bytes. */
   readonly cid: Uint8Array;
   readonly isTerminated: boolean;
 }
 
-/** A protocol for DMX over a network. */
+/** A protocol that transports DMX over an IP network. */
 export interface DmxProtocol {
   readonly port: number;
   readonly universes: readonly [least: number, most: number];
-  /** How long a source may be silent, in milliseconds. */
+  /** The time after which a silent source is considered lost, in milliseconds. */
   readonly idleTimeoutMs: number;
   encode(sent: SentUniverse): Buffer;
-  /** Decodes a packet. Returns a sentence if the bytes are not a valid packet. */
+  /** Decodes a packet. If the bytes are not a valid packet, returns the reason as a sentence. */
   decode(bytes: Buffer): Packet | string;
-  /** Returns the universe in a packet from `encode`. */
+  /** Returns the universe number in a packet that `encode` has returned. */
   universeOf(packet: Buffer): number;
-  /** Returns whether a packet is not newer than the previous packet from the same source. */
+  /** Returns whether a packet is not newer than the previous packet from the same source, based on their sequence numbers. */
   isOld(sequence: number, before: number): boolean;
 }
 
@@ -59,9 +59,9 @@ const acnIdentifier = Buffer.from('ASC-E1.17\0\0\0', 'latin1');
 const sacnHeadBytes = 126;
 const [rootData, rootExtended, framingData] = [4, 8, 2];
 const [preview, terminated] = [0x80, 0x40];
-/** The universe in which a source lists the universes that it sends. */
+/** The universe on which a source lists the universes that it sends (universe discovery). */
 const discoveryUniverse = 64_214;
-/** The number of universes on one page of such a list. */
+/** The maximum number of universes on one page of a universe list. */
 const universesPerPage = 512;
 
 export const sacn: DmxProtocol = {
@@ -79,8 +79,8 @@ export const sacn: DmxProtocol = {
     packet[112] = isTerminated ? terminated : 0;
     packet.writeUInt16BE(universe, 113);
     writeLength(packet, 115);
-    packet[117] = 2; // the set property command
-    packet[118] = 0xa1; // the type of addresses and data
+    packet[117] = 2; // the DMP Set Property command
+    packet[118] = 0xa1; // the address type and data type
     packet.writeUInt16BE(1, 121);
     packet.writeUInt16BE(1 + channels.length, 123);
     packet.set(channels, sacnHeadBytes);
@@ -90,7 +90,7 @@ export const sacn: DmxProtocol = {
     if (packet.length < 38 || packet.readUInt32BE(0) !== 0x0010_0000 || !packet.subarray(4, 16).equals(acnIdentifier))
       return 'expected an sACN packet';
     const vector = packet.readUInt32BE(18);
-    if (vector === rootExtended) return { kind: 'other' }; // synchronization or the list of universes
+    if (vector === rootExtended) return { kind: 'other' }; // a synchronization packet or a universe list
     if (vector !== rootData) return `expected the root vector 4 or 8, got ${vector}`;
     if (packet.length < sacnHeadBytes) return `expected at least ${sacnHeadBytes} bytes, got ${packet.length}`;
     if (packet.readUInt32BE(40) !== framingData || packet[117] !== 2 || packet[118] !== 0xa1)
@@ -115,11 +115,11 @@ export const sacn: DmxProtocol = {
   universeOf: (packet) => (packet.readUInt32BE(18) === rootData ? packet.readUInt16BE(113) : discoveryUniverse),
   isOld(sequence, before) {
     const step = ((sequence - before + 384) % 256) - 128; // −128 to 127
-    return step <= 0 && step > -20; // E1.31 6.7.2
+    return step <= 0 && step > -20; // E1.31, section 6.7.2
   },
 };
 
-/** Returns the packets that list a source's universes, which E1.31 requires every ten seconds. */
+/** Returns the packets that list the universes that a source sends, as E1.31 requires every ten seconds. */
 export function listOfUniverses(universes: readonly number[], name: string, cid: Uint8Array): Buffer[] {
   const sorted = [...universes].sort((a, b) => a - b);
   const last = Math.max(0, Math.ceil(sorted.length / universesPerPage) - 1);
@@ -152,12 +152,12 @@ function writeRoot(packet: Buffer, vector: number, cid: Uint8Array): void {
   packet.set(cid, 22);
 }
 
-/** Writes the length of the rest of the packet, with the E1.31 flags. */
+/** Writes the length of the rest of the packet, together with the E1.31 flags. */
 function writeLength(packet: Buffer, at: number): void {
   packet.writeUInt16BE(0x7000 | (packet.length - at), at);
 }
 
-/** Writes a string as UTF-8, truncated at a whole character so that a zero byte follows. */
+/** Writes a string as UTF-8. Truncates it at a character boundary, so that a zero byte follows. */
 function writeName(packet: Buffer, name: string, at: number, bytes: number): void {
   packet.write(name, at, bytes - 1, 'utf8');
 }
@@ -220,7 +220,7 @@ export function artPoll(): Buffer {
   return packet;
 }
 
-/** The universes that the hub receives and sends, and the hub's identity. */
+/** The universes that the hub receives and sends, and the hub's name and address. */
 export interface NodeReport {
   readonly receives: readonly number[];
   readonly sends: readonly number[];
@@ -229,7 +229,7 @@ export interface NodeReport {
   readonly address: string;
 }
 
-/** Returns the answers to a poll: one answer for up to four universes with the same high bits. */
+/** Returns the answers to a poll. Each answer covers up to four universes whose numbers differ only in the lowest four bits. */
 export function artReplies({ receives, sends, name, address }: NodeReport): Buffer[] {
   const ports = [
     ...receives.map((universe) => ({ universe, isOutput: true })),
@@ -283,7 +283,7 @@ function writeOp(packet: Buffer, op: number): void {
 
 // Packets as text, for `patchbay wire` and tests
 
-/** Returns a packet as text: `universe 1: 1=255 7=12`, with all channels that are not 0. Other packets are shown by their kind. */
+/** Returns a packet as text: `universe 1: 1=255 7=12`, with all channels that are not 0. For other packets, returns the kind of packet. */
 export function showPacket(bytes: Uint8Array): string {
   const frame = Buffer.from(bytes);
   const packet = (frame.subarray(0, 8).equals(artIdentifier) ? artNet : sacn).decode(frame);
@@ -294,7 +294,7 @@ export function showPacket(bytes: Uint8Array): string {
   return `universe ${packet.universe}:${set.length === 0 ? ' all 0' : ` ${set.join(' ')}`}`;
 }
 
-/** Reads a packet in the format of `showPacket`. Errors: `Error` with a sentence. */
+/** Parses a packet from the format of `showPacket`. Errors: `Error` with a sentence. */
 export function readShown(text: string): { readonly universe: number; readonly channels: Uint8Array } {
   const [, universe, values = ''] = /^universe (\d{1,5}):((?: \d{1,3}=\d{1,3})*| all 0)$/.exec(text.trim()) ?? [];
   const channels = new Uint8Array(maxChannels);

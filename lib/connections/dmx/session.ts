@@ -1,6 +1,6 @@
-// The universes of a DMX connection. A received universe merges its sources: the highest priority wins and, if several sources have this
-// priority, the highest value of each channel. A sent universe is sent when it changes, at most `rate` times per second, and about once per
-// second while it does not change.
+// The universes of a DMX connection. For a received universe, the sources are merged: the highest priority wins; if several sources have
+// this priority, the highest value of each channel wins. A universe is sent when it changes, at most `rate` times per second, and about
+// once per second while it does not change.
 
 import type { SchedulerLike, Subscription } from 'rxjs';
 import { DeviceLink } from '../../device/link.ts';
@@ -11,21 +11,24 @@ import type { Log } from '../connection.ts';
 import { type DmxPacket, type DmxProtocol, maxChannels } from './packets.ts';
 import { type DmxSettings, type Fixture, fixturesOf, readChannels, writeChannels } from './settings.ts';
 
-/** The maximum number of sources for a received universe. */
+/** The maximum number of sources for one received universe. */
 export const maxSources = 32;
-/** The interval at which an unchanged universe is sent. In both protocols, receivers may consider a universe lost after 1 s. */
+/**
+ * The interval at which an unchanged universe is sent again, in milliseconds. In both protocols, receivers may consider a universe lost
+ * after 1 s.
+ */
 const refreshMs = 900;
-/** How often unchanged values are first sent at the full rate, as E1.31 6.6.1 requires. */
+/** The number of times that values are repeated at the full rate after a change, as E1.31 section 6.6.1 requires. */
 const repeats = 3;
-/** How often the end of a universe is sent (E1.31 6.2.6). */
+/** The number of packets that announce the end of a universe (E1.31, section 6.2.6). */
 const endings = 3;
-/** The interval at which the hub looks for silent sources. */
+/** The interval at which the hub looks for silent sources, in milliseconds. */
 const lookMs = 250;
 
 export interface DmxEvents {
-  /** Reports the values in a single packet. */
+  /** Reports the values from one packet. */
   received(values: readonly (readonly [Fixture, Value])[]): void;
-  /** Reports whether a received universe has a source. */
+  /** Reports that a received universe has or no longer has a source. */
   heard(universe: number, isHeard: boolean): void;
   running(): void;
   away(reason: string): void;
@@ -39,10 +42,10 @@ export interface DmxOptions {
   readonly transport: Transport & { readonly sender?: string };
   readonly scheduler: SchedulerLike;
   readonly log: Log;
-  /** Whether unchanged universes are sent again. Tests need each packet only once. */
+  /** Whether unchanged universes are sent again. Tests expect each packet only once. */
   readonly isRepeated: boolean;
   readonly random?: () => number;
-  /** Prepares work for the end of the current turn; see `ConnectionContext.atSettle`. */
+  /** Returns a function that schedules `work` for the end of the current turn; see `ConnectionContext.atSettle`. */
   atSettle(work: () => void): () => void;
 }
 
@@ -113,19 +116,19 @@ export class DmxSession {
     await this.#link.stop();
   }
 
-  /** Sets a parameter's channels, which are sent at the end of the turn. */
+  /** Sets the channels of a parameter. They are sent at the end of the turn. */
   write(fixture: Fixture, value: Value): void {
     const universe = this.#sent.get(fixture.universe)!;
     if (writeChannels(fixture, value, universe.channels)) universe.isChanged = true;
     this.#settle();
   }
 
-  /** Sets a parameter's channels before the start. */
+  /** Sets the channels of a parameter before the session starts. */
   begin(fixture: Fixture, value: Value): void {
     writeChannels(fixture, value, this.#sent.get(fixture.universe)!.channels);
   }
 
-  /** Marks the values in a received universe as unknown, so that they are reported again once the universe has a source. */
+  /** Discards the reported values of a received universe, so that all values are reported again as soon as the universe has a source. */
   forget(universe: number): void {
     this.#received.get(universe)!.reset();
   }
@@ -206,7 +209,7 @@ export class DmxSession {
     this.#events.heard(number, isHeard);
   }
 
-  /** Forgets sources that have been silent for too long. */
+  /** Periodically removes sources that have been silent for too long. */
   #watch(): void {
     const { scheduler, settings, protocol } = this.#options;
     const limitMs = settings.idleTimeout ?? protocol.idleTimeoutMs;
@@ -223,12 +226,12 @@ class SentUniverse {
   readonly universe: number;
   readonly channels = new Uint8Array(maxChannels);
   /**
-   * The number of channels that are sent: as many as the parameters use, but at least 24, because some receivers ignore shorter packets.
+   * The number of channels to send: the channels up to the last parameter, but at least 24, because some receivers ignore shorter packets.
    */
   used = 24;
   sequence = 0;
   isChanged = false;
-  /** Whether a change will be sent as soon as the rate permits. */
+  /** Whether a timer is already set to send a change as soon as the rate permits. */
   isSoon = false;
   repeated = 0;
   sentMs = Number.NEGATIVE_INFINITY;
@@ -238,7 +241,7 @@ class SentUniverse {
     this.universe = universe;
   }
 
-  /** Ensures that at least the channels of this parameter are sent. */
+  /** Ensures that the packets are long enough to contain the channels of a parameter. */
   reach({ at, settings: { as } }: Fixture): void {
     this.used = Math.max(this.used, at + (as === 'word' ? 2 : 1));
   }
@@ -257,9 +260,9 @@ class ReceivedUniverse {
   readonly #protocol: DmxProtocol;
   readonly #sources = new Map<string, Source>();
   readonly #channels = new Uint8Array(maxChannels);
-  /** The last value of each parameter; undefined if it has not been reported yet. */
+  /** The last reported value of each parameter, in the order of `fixtures`; undefined if no value has been reported yet. */
   #values: (Value | undefined)[] = [];
-  /** Whether the universe had a source according to the last report. */
+  /** Whether the last report stated that the universe has a source. */
   wasHeard = false;
 
   constructor(protocol: DmxProtocol) {
@@ -270,7 +273,10 @@ class ReceivedUniverse {
     return this.#sources.size > 0;
   }
 
-  /** Adopts the channels from a source. Returns whether any value may have changed. Errors: `Error` if there are too many sources. */
+  /**
+   * Stores the channel values from a source. Returns whether any merged value may have changed. Errors: `Error` if there are too many
+   * sources.
+   */
   take(packet: DmxPacket, name: string, nowMs: number): boolean {
     const { channels, priority, sequence, isTerminated } = packet;
     let source = this.#sources.get(name);
@@ -289,20 +295,20 @@ class ReceivedUniverse {
     return true;
   }
 
-  /** Forgets sources that were last heard before a given time. Returns whether there were any. */
+  /** Removes sources that were last heard before the time `beforeMs`. Returns whether any source was removed. */
   forget(beforeMs: number): boolean {
     const before = this.#sources.size;
     for (const [name, { heardMs }] of this.#sources) if (heardMs < beforeMs) this.#sources.delete(name);
     return this.#sources.size < before;
   }
 
-  /** Forgets all sources and values, for example because the socket has ended. */
+  /** Removes all sources, for example because the socket was closed. */
   clear(): void {
     this.#sources.clear();
     this.wasHeard = false;
   }
 
-  /** Merges the sources, and returns the parameters whose values have changed. */
+  /** Merges the values of all sources, and returns the parameters whose values have changed, with their new values. */
   merge(): readonly (readonly [Fixture, Value])[] {
     const highest = Math.max(...[...this.#sources.values()].map(({ priority }) => priority));
     const winners = [...this.#sources.values()].filter(({ priority }) => priority === highest);
@@ -320,7 +326,7 @@ class ReceivedUniverse {
     return changed;
   }
 
-  /** Forgets which values have been reported. */
+  /** Discards the reported values, so that all values count as changed. */
   reset(): void {
     this.#values = [];
   }

@@ -1,4 +1,4 @@
-// The settings of a DMX connection, and the assignment of channels to parameters.
+// The settings of a DMX connection, and the mapping of channels to parameters.
 
 import { isIPv4 } from 'node:net';
 import { z } from 'zod';
@@ -13,7 +13,7 @@ import { networksSetting, placeSetting } from '../places.ts';
 import { durationSetting, integerSetting, type SettingMistake } from '../setting.ts';
 import { artNet, type DmxProtocol, maxChannels, sacn } from './packets.ts';
 
-/** The maximum numbers of parameters, and of universes in each direction. */
+/** The maximum number of parameters, and the maximum number of universes in each direction. */
 export const maxParameters = 65_536;
 export const maxUniverses = 128;
 
@@ -88,13 +88,13 @@ export const settingsSchema = z.strictObject({
 
 export type DmxSettings = z.output<typeof settingsSchema>;
 
-/** A parameter and its channels. */
+/** A parameter and the DMX channels for its value. */
 export interface Fixture {
   readonly id: string;
   readonly type: ValueType;
   readonly settings: ParameterSettings;
   readonly universe: number;
-  /** The index of the first channel, starting at 0. */
+  /** The index of the first channel in the universe, starting at 0. */
   readonly at: number;
 }
 
@@ -104,7 +104,7 @@ export function protocolOf({ protocol }: DmxSettings): DmxProtocol {
 
 const compiled = new WeakMap<object, { readonly fixtures: readonly Fixture[]; readonly mistakes: SettingMistake[] }>();
 
-/** Returns the parameters and all errors in their channels. Caches the result for these settings. */
+/** Returns the parameters and all mistakes in the settings. The result is cached for each settings object. */
 export function fixturesOf(settings: DmxSettings) {
   const known = compiled.get(settings.parameters);
   if (known !== undefined) return known;
@@ -132,7 +132,7 @@ export function fixturesOf(settings: DmxSettings) {
   return result;
 }
 
-/** Adds the parameters for a template. Returns the first error. */
+/** Adds the parameters for a template. Returns the first mistake, or undefined if there is none. */
 function addFixtures(
   id: string,
   settings: ParameterSettings,
@@ -195,7 +195,7 @@ export function declarationOf(fixture: Fixture): ParameterDeclaration {
   };
 }
 
-/** Returns the name of a received universe, whose values become stale together. */
+/** Returns the device name of a received universe. Parameters with the same device become stale together. */
 export function deviceOf(universe: number): string {
   return `universe ${universe}`;
 }
@@ -204,7 +204,7 @@ function mostOf(as: ParameterSettings['as']): number {
   return as === 'percent' ? 100 : as === 'word' ? 65_535 : 255;
 }
 
-/** Converts a value and checks it. Errors: `not-convertible`, `out-of-range`. */
+/** Converts the input of a write to a valid value. Errors: `not-convertible`, `out-of-range`. */
 function acceptedValue({ type, settings: { as } }: Fixture, input: unknown): Value {
   const value = convert(type, input);
   if (typeof value === 'number' && (value < 0 || value > mostOf(as)))
@@ -212,7 +212,7 @@ function acceptedValue({ type, settings: { as } }: Fixture, input: unknown): Val
   return value;
 }
 
-/** Writes a value into its channels. Returns whether the channels changed. */
+/** Writes a value into its channels. Returns whether any channel has changed. */
 export function writeChannels({ at, settings: { as } }: Fixture, value: Value, channels: Uint8Array): boolean {
   const number = typeof value === 'boolean' ? (value ? 255 : 0) : Number(value);
   const raw = as === 'percent' ? Math.round((number * 255) / 100) : number;

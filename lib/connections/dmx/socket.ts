@@ -1,5 +1,5 @@
-// The UDP socket of a DMX connection: multicast for sACN and, for Art-Net, unicast to the nodes that have reported a universe. The socket
-// also answers the nodes' polls.
+// The UDP socket of a DMX connection. For sACN, packets are sent to multicast groups; for Art-Net, packets are sent directly to the nodes
+// that have reported the universe. The socket also polls Art-Net nodes and answers their polls.
 
 import { createSocket, type Socket } from 'node:dgram';
 import { networkInterfaces } from 'node:os';
@@ -13,10 +13,13 @@ import type { DmxSettings } from './settings.ts';
 
 /** The maximum number of nodes that the socket remembers. */
 const maxNodes = 1024;
-/** Art-Net requires a poll every 2.5 to 3 s. A node that has not answered three polls is forgotten. */
+/**
+ * The interval between Art-Net polls, in milliseconds: Art-Net requires a poll every 2.5 to 3 s. A node is removed after three polls
+ * without an answer.
+ */
 const pollMs = 2500;
 const nodeLifeMs = 3 * pollMs + 500;
-/** The interval between lists of universes. E1.31 requires at most 10 s. */
+/** The interval between universe lists, in milliseconds. E1.31 requires an interval of at most 10 s. */
 const listMs = 10_000;
 /** The maximum number of polls answered per second. */
 const maxRepliesPerSecond = 20;
@@ -35,13 +38,13 @@ export class DmxSocket implements Transport {
   readonly name: string;
   readonly keepsFrames = true;
   readonly isPassive = true;
-  /** The address from which the current packet was received. */
+  /** The IP address from which the current packet was received. */
   sender = '';
   readonly #options: SocketOptions;
   readonly #port: number;
   readonly #guard: ((address: string) => boolean) | undefined;
   readonly #targets: readonly { readonly host: string; readonly port: number }[];
-  /** When each node will be forgotten, by universe and address. */
+  /** The time at which each node will be removed, in milliseconds, by universe and node address. */
   readonly #nodes = new Map<number, Map<string, number>>();
   #nodeCount = 0;
   #replies = 0;
@@ -95,7 +98,7 @@ export class DmxSocket implements Transport {
         this.#socket = socket;
         this.#prepare(socket);
         listener.opened();
-        if (!isEnded) this.#announce(0); // a listener may end the link
+        if (!isEnded) this.#announce(0); // `opened` may have ended the link
       } catch (error) {
         fail(error);
       }
@@ -115,7 +118,7 @@ export class DmxSocket implements Transport {
     for (const universe of receives) socket.addMembership(groupOf(universe), settings.interface || undefined);
   }
 
-  /** Sends a poll or the list of universes, first immediately and then at regular intervals. */
+  /** Sends Art-Net polls or sACN universe lists, first immediately and then at regular intervals. */
   #announce(afterMs: number): void {
     const { protocol, scheduler, sends, settings, cid } = this.#options;
     const isSacn = protocol === sacn;
@@ -127,7 +130,7 @@ export class DmxSocket implements Transport {
     }, afterMs);
   }
 
-  /** Handles polls and node reports. Returns whether the packet is one of these. */
+  /** Handles polls and node reports. Returns false if the packet is neither a poll nor a report. */
   #takeForNodes(bytes: Buffer, address: string, port: number): boolean {
     const { protocol, receives, sends, settings, scheduler } = this.#options;
     const packet = protocol.decode(bytes);
@@ -145,7 +148,7 @@ export class DmxSocket implements Transport {
     return true;
   }
 
-  /** Returns whether the packet is a poll that this socket has broadcast and then received itself. */
+  /** Returns whether a packet is a broadcast from this socket that it has received itself. */
   #isOwn(address: string, port: number): boolean {
     return (
       port === this.#port && addressesOfMachine().some((own) => own.address === address) && this.#targets.length === 0
@@ -163,7 +166,7 @@ export class DmxSocket implements Transport {
     nodes.set(address, untilMs);
   }
 
-  /** Returns the addresses of the nodes that output a universe. */
+  /** Returns the addresses of the Art-Net nodes that output a universe. */
   nodesOf(universe: number): readonly string[] {
     const nodes = this.#nodes.get(universe);
     if (nodes === undefined) return [];
@@ -210,7 +213,7 @@ function addressesOfMachine() {
     .filter(({ family }) => family === 'IPv4');
 }
 
-/** Returns this machine's address in the network of a peer. */
+/** Returns this machine's address in a peer's network. */
 function localAddressFor(peer: string): string {
   const bitsOf = (text: string) => text.split('.').reduce((bits, part) => bits * 256 + Number(part), 0);
   const found = addressesOfMachine().find(

@@ -1,5 +1,6 @@
-// A client of Modbus devices: reads blocks regularly, writes, and reads back what was written. Each unit is offline or online on its own. A
-// unit that does not answer is asked for only one block, every 1 to 30 s, so that it does not hold up other units on the same line.
+// A Modbus client: reads blocks at intervals, writes values, and reads the written values back. Each unit is offline or online on its own.
+// For a unit that does not answer, the client requests only one block every 1 to 30 s, so that the unit does not delay other units on the
+// same line.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { DeviceLink } from '../../device/link.ts';
@@ -38,13 +39,13 @@ export interface ClientOptions {
 }
 
 export interface ClientEvents {
-  /** Reports a value; undefined if the device does not know the value. `because` is the write that the value confirms. */
+  /** Reports a value, or undefined if the device does not know the value. `because` is the change that the value confirms. */
   set(item: Item, value: Value | undefined, because: Change | undefined): void;
   settle(id: string, error: HubError): void;
-  /** Reports that a unit is online. */
+  /** Reports that a unit has come online. */
   online(unitId: number): void;
   offline(unitId: number): void;
-  /** Reports the state of the connection; `reason` is undefined if everything works. */
+  /** Reports the state of the connection. `reason` states the problem; it is undefined if there is no problem. */
   state(reason: string | undefined): void;
   wire(direction: 'in' | 'out', bytes: Uint8Array, fault?: string): void;
   turn(work: () => void): void;
@@ -55,7 +56,7 @@ const offlineTimes = { firstMs: 1000, longestMs: 30_000 };
 
 interface Reading extends Block {
   isQueued: boolean;
-  /** Whether to read again as soon as the answer has arrived, because of a write in the meantime. */
+  /** Whether to read the block again as soon as the pending answer has arrived, because an item has been written in the meantime. */
   isAgain: boolean;
 }
 
@@ -82,11 +83,11 @@ export class ModbusClient {
   #isStarting = true;
   #transaction = 0;
   readonly #inFlight = new Map<number, { readonly job: Job; readonly timer: Subscription }>();
-  /** Requests that follow other requests and come before everything else. */
+  /** Requests that are sent before all other requests, such as repetitions and the second request of a bit write. */
   readonly #urgent: Job[] = [];
   readonly #writes: Writes;
   readonly #reads = new Set<Reading>();
-  /** The faults that devices report when items are read, by item. */
+  /** The faults that devices report when items are read. Each fault is a sentence. */
   readonly #faults = new Map<Item, string>();
   #state: string | undefined | null = null;
 
@@ -138,7 +139,7 @@ export class ModbusClient {
     throw new HubError('unavailable', `${id}: the device is offline`);
   }
 
-  /** Writes a value at the end of the turn. A newer value replaces a value that is waiting. */
+  /** Writes a value at the end of the turn. A newer value replaces a waiting value for the same item. */
   write(item: Item, value: Value, change: Change | undefined): void {
     const { state } = this.#units.get(item.unitId)!;
     if (state === 'offline' || (state === 'new' && !this.#isStarting && !this.#link.isOpen)) {
@@ -246,7 +247,9 @@ export class ModbusClient {
     this.#writes.forget(unit.id);
   }
 
-  /** A unit has not answered. Over TCP, the link may be half open; if no unit answers any more, the link is reopened. */
+  /**
+   * Marks a unit that has not answered as offline. If all units are offline over TCP, the link may be half open and is therefore reopened.
+   */
   #lost(unit: Unit, reason: string): void {
     if (unit.probe?.closed === false) return; // an earlier request to the unit was lost as well
     this.#goOffline(unit, reason);
@@ -316,7 +319,7 @@ export class ModbusClient {
     this.#lost(unit, `${unitName(unit.id)} does not answer within ${settings.timeout / 1000} s`);
   }
 
-  /** Continues after the pause that the line requires. */
+  /** Sends the next requests after the pause that the line requires. */
   #rest(): void {
     if (!this.#link.isOpen || this.#pause !== undefined) return;
     if (this.#spacingMs === 0) this.#pump();
@@ -407,16 +410,19 @@ export class ModbusClient {
     this.#events.set(item, value, this.#writes.confirm(item, value));
   }
 
-  /** Reads an item again after a write, because an answer that is already on its way may be older than the write. */
+  /** Reads an item again after a write, because an answer that is already on its way may predate the write. */
   #readBack(item: Item): void {
     const reading = this.#readingOf.get(item)!;
     if (reading.isQueued && !this.#reads.has(reading)) reading.isAgain = true;
     else this.#queueReads([reading]);
   }
 
-  /** Handles the refusal of a device to read a block. If one of the addresses does not exist, all other addresses are read without it. */
+  /**
+   * Handles a device's refusal to read a block. If one of the addresses does not exist, the block is split so that the other addresses can
+   * be read.
+   */
   #takeFault(reading: Reading, exception: number): void {
-    if (exception === deviceBusy) return; // the next attempt will show
+    if (exception === deviceBusy) return; // the next read shows whether the device is still busy
     const unit = this.#unitOf(reading.unitId);
     const isPermanent = exception <= illegalValue;
     const parts = isPermanent ? splitBlock(reading) : [];

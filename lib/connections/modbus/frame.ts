@@ -1,6 +1,6 @@
-// Modbus frames, as in the Modbus Application Protocol V1.1b3 and the Modbus Messaging on TCP/IP and over Serial Line guides: a Modbus TCP
-// header, or an RTU unit and checksum, around a request or an answer. Also converts frames to and from text: `1 read holding 0 2`, `1 read
-// holding = 00eb`.
+// Modbus frames, as in the Modbus Application Protocol V1.1b3 and the Modbus Messaging on TCP/IP and over Serial Line guides. A frame
+// contains a request or an answer, either after a Modbus TCP header or between an RTU unit ID and a checksum. Frames are also converted to
+// and from text: `1 read holding 0 2`, `1 read holding = 00eb`.
 
 import { crcModbus } from '../../device/pattern.ts';
 import type { Framer, Refuse } from '../../device/ports.ts';
@@ -9,32 +9,32 @@ import { describe } from '../../model/error.ts';
 /** Whether frames have a Modbus TCP header or an RTU checksum. */
 export type Mode = 'tcp' | 'rtu';
 
-/** The four tables in a device: bits and registers, writable or not. */
+/** The four tables in a device. Two contain bits, and two contain registers; one of each kind is read-only. */
 export const tables = ['coil', 'discrete', 'input', 'holding'] as const;
 export type Table = (typeof tables)[number];
 
 export interface Frame {
-  /** The number that the answer repeats; 0 for RTU, which has no such number. */
+  /** The transaction number, which the answer repeats; 0 for RTU, which has no transaction numbers. */
   readonly transaction: number;
   readonly unitId: number;
-  /** The function code and the data that belongs to it. */
+  /** The protocol data unit: the function code and its data. */
   readonly pdu: Buffer;
 }
 
-/** The maximum length of a function code with its data, in bytes. */
+/** The maximum length of a PDU (the function code and its data), in bytes. */
 export const maxPduBytes = 253;
 const maxRtuBytes = 256;
 const mbapBytes = 7;
 
-/** The function code that reads each table. */
+/** The function code that reads from each table. */
 export const readFunctions: Readonly<Record<Table, number>> = { coil: 1, discrete: 2, holding: 3, input: 4 };
-/** The function codes that write one item or several items. */
+/** The function codes that write a single item or several items. */
 export const writeFunctions = { coil: { one: 5, several: 15 }, holding: { one: 6, several: 16 } } as const;
 /** The maximum number of items that one request can read or write. */
 export const mostRead: Readonly<Record<Table, number>> = { coil: 2000, discrete: 2000, holding: 125, input: 125 };
 export const mostWritten = { coil: 1968, holding: 123 } as const;
 
-/** The meanings of exceptions, by their codes. */
+/** The meanings of the Modbus exceptions, by exception code. */
 const exceptions: Readonly<Record<number, string>> = {
   1: 'illegal function: the device does not support this request',
   2: 'illegal data address: the device has no such address',
@@ -57,12 +57,12 @@ export function isOfGateway(exception: number): boolean {
   return exception === 10 || exception === 11;
 }
 
-/** Returns an exception as a sentence: `illegal data address: the device has no such address (exception 2)`. */
+/** Returns a description of an exception: `illegal data address: the device has no such address (exception 2)`. */
 export function exceptionSentence(code: number): string {
   return `${exceptions[code] ?? 'unknown exception'} (exception ${code})`;
 }
 
-/** Returns the exception code in an answer; undefined if the answer is not an exception. */
+/** Returns the exception code in an answer, or undefined if the answer is not an exception. */
 export function exceptionOf(pdu: Buffer): number | undefined {
   return pdu[0]! >= 0x80 ? (pdu[1] ?? 0) : undefined;
 }
@@ -79,7 +79,7 @@ export function encodeFrame(mode: Mode, { transaction, unitId, pdu }: Frame): Bu
   return Buffer.concat([head, pdu]);
 }
 
-/** Decodes a complete frame. If the bytes are not a frame, returns the reason as a sentence. */
+/** Decodes a complete frame. If the bytes are not a valid frame, returns the reason as a sentence. */
 export function decodeFrame(mode: Mode, bytes: Buffer): Frame | string {
   if (mode === 'rtu') {
     if (bytes.length < 4 || bytes.length > maxRtuBytes) return `expected a frame of 4 to ${maxRtuBytes} bytes`;
@@ -99,7 +99,7 @@ function hasCrc(bytes: Buffer): boolean {
 
 // Frames in a stream
 
-/** Divides a stream into Modbus TCP frames. If a header is wrong, the stream has lost synchronization, and the link ends. */
+/** Splits a stream into Modbus TCP frames. If a header is wrong, the stream has lost synchronization, and the link is closed. */
 export class MbapFramer implements Framer {
   #unread: Buffer = Buffer.alloc(0);
 
@@ -121,8 +121,8 @@ export class MbapFramer implements Framer {
 }
 
 /**
- * Divides a stream into Modbus RTU frames. Nothing marks their boundaries: the function code determines the length, and the checksum shows
- * whether the bytes were a frame.
+ * Splits a stream into Modbus RTU frames. Frames have no boundary marks: the function code determines the length of a frame, and the
+ * checksum shows whether the bytes are a frame.
  */
 export class RtuFramer implements Framer {
   readonly #lengthOf: (bytes: Buffer) => number | undefined;
@@ -134,7 +134,7 @@ export class RtuFramer implements Framer {
     this.#refuse = refuse;
   }
 
-  /** Drops the rest of a frame, for example after a silence. */
+  /** Discards the beginning of an incomplete frame, for example after a silence on the line. */
   reset(): void {
     this.#unread = Buffer.alloc(0);
   }
@@ -167,7 +167,8 @@ export class RtuFramer implements Framer {
 }
 
 /**
- * Returns the length of a request that begins with these bytes; infinite if more bytes are needed, undefined if there is no such request.
+ * Returns the length of a request that begins with these bytes, in bytes. Returns infinity if more bytes are needed, and undefined if there
+ * is no such request.
  */
 function requestLength(bytes: Buffer): number | undefined {
   const code = bytes[1]!;
@@ -187,7 +188,7 @@ function answerLength(bytes: Buffer): number | undefined {
 // Frames as text
 
 /**
- * Returns a frame as text. Nothing in a frame states whether it is a request or an answer; if both are possible, it is shown as a request.
+ * Returns a frame as text. A frame does not state whether it is a request or an answer; if it could be either, it is shown as a request.
  */
 export function showFrame(frame: Uint8Array): string {
   const bytes = Buffer.from(frame.buffer, frame.byteOffset, frame.byteLength);

@@ -1,5 +1,5 @@
-// The connection type `modbus`: as a client, access to registers and coils in PLCs, meters, drives and converters over TCP and RTU; as a
-// server, parameters of the hub as registers for other clients.
+// The connection type `modbus`. As a client, the hub accesses registers and coils in PLCs, meters, drives and converters over TCP and RTU.
+// As a server, it offers parameters of the hub as registers to other clients.
 
 import { Observable, Subscription } from 'rxjs';
 import { DeviceLink } from '../../device/link.ts';
@@ -42,12 +42,12 @@ export const modbus = defineConnectionType({
 
 const mbap: Framing = { createFramer: () => new MbapFramer(), wrap: (frame) => frame };
 
-/** Runs the connection over a test's transport, or otherwise over the transports in the settings. */
+/** Runs the connection over `played`, the transport of a test, or otherwise over the transports in the settings. */
 function run(context: ConnectionContext<ModbusSettings>, played?: Transport): Observable<ConnectionEvent> {
   return isServer(context.settings) ? serve(context, played) : connect(context, played);
 }
 
-/** Tracks which parameters are stale, separately for each unit if there are several. */
+/** Tracks which parameters are stale. If there are several units, each unit is tracked separately. */
 function createLosses(
   { settings, scheduler, turn }: ConnectionContext<ModbusSettings>,
   emit: (event: ConnectionEvent) => void,
@@ -176,7 +176,7 @@ function serve(context: ConnectionContext<ModbusSettings>, played?: Transport): 
       else if (++taken > requestsPerSecond) refuse(bytes, `expected at most ${requestsPerSecond} requests in a second`);
       else {
         const answer = server.answer(frame);
-        if (answer === undefined && frame.unitId !== 0) return; // for another unit on the line
+        if (answer === undefined && frame.unitId !== 0) return; // the request is for another unit on the line
         context.wire('in', bytes);
         link.hear();
         if (!isRunning) goOnline();
@@ -228,7 +228,7 @@ function serve(context: ConnectionContext<ModbusSettings>, played?: Transport): 
   });
 }
 
-/** The silence on a serial line after which the rest of a frame is no longer expected, in milliseconds. */
+/** The duration of silence on a serial line after which an incomplete frame is discarded, in milliseconds. */
 const silenceMs = 100;
 
 /** Runs without a device, and confirms every write immediately. */
@@ -272,7 +272,10 @@ function serverTransport(settings: ModbusSettings, refuse: Refuse): Transport {
   return new TcpPort({ bind: listenPlace(settings)!, refuse, guard, framing: mbap, idleTimeoutMs: undefined });
 }
 
-/** Converts frames in tests, in the format of `patchbay wire`: `1 read holding 0 2`. Tests have no Modbus TCP frames. */
+/**
+ * The converters for the frames in tests, which have the text format of `patchbay wire`: `1 read holding 0 2`. Frames in tests have no
+ * Modbus TCP header.
+ */
 function playedMessages(settings: ModbusSettings): PlayedMessages {
   return playedPackets(isServer(settings), showFrame, (text) =>
     encodeFrame('rtu', { transaction: 0, ...readFrame(text) }),

@@ -1,5 +1,5 @@
-// Compiles the parameters in the settings to items: addresses in the units' tables, and the conversion between registers and values. Items
-// are joined into blocks, each of which is read with one request.
+// Compiles the parameters in the settings into items, each of which is an address in one of a unit's tables. Converts between registers and
+// values. Joins items into blocks, each of which is read with one request.
 
 import { parameterIdMistake } from '../../model/address.ts';
 import { shortestFloat } from '../../model/digits.ts';
@@ -11,18 +11,18 @@ import type { SettingMistake } from '../setting.ts';
 import { mostRead, type Table, tables } from './frame.ts';
 import { isServer, type ModbusSettings, type ParameterSettings } from './settings.ts';
 
-/** The maximum number of parameters per connection. */
+/** The maximum number of parameters in a connection. */
 export const maxParameters = 20_000;
 const lastAddress = 65_535;
 
-/** A parameter in one of a unit's tables. */
+/** A parameter and its address in one of a unit's tables. */
 export interface Item {
   readonly id: string;
   readonly type: ValueType;
   readonly unitId: number;
   readonly table: Table;
   readonly address: number;
-  /** The number of registers or bits that the item takes. */
+  /** The number of registers or bits that the item occupies. */
   readonly width: number;
   readonly access: Access;
   readonly isConfirmed: boolean;
@@ -39,7 +39,7 @@ export interface Items {
 
 const compiled = new WeakMap<object, Items>();
 
-/** Returns the items in the settings and all errors in them. Caches the result for these settings. */
+/** Returns the items in the settings and all mistakes. The result is cached for each settings object. */
 export function itemsOf(settings: ModbusSettings): Items {
   let items = compiled.get(settings.parameters);
   if (items === undefined) {
@@ -57,7 +57,7 @@ function isWritableTable(table: Table): boolean {
   return table === 'coil' || table === 'holding';
 }
 
-/** Returns the name of a unit, which is the device of the unit's parameters. */
+/** Returns the name of a unit, which also serves as the device name for the unit's parameters. */
 export function unitName(unitId: number): string {
   return `unit ${unitId}`;
 }
@@ -122,7 +122,7 @@ function readUnit(
   return unit;
 }
 
-/** Returns the position of an ID among all IDs from its template, not counting the unit's variables. */
+/** Returns the index of an ID among all IDs from its template, not counting the unit's variables. */
 function positionOf(template: Template, values: ReadonlyMap<string, string>, but: ReadonlySet<string>): number {
   let position = 0;
   for (const part of template)
@@ -131,7 +131,7 @@ function positionOf(template: Template, values: ReadonlyMap<string, string>, but
   return position;
 }
 
-/** Returns what all items from a template have in common; undefined if the template contains errors. */
+/** Returns the properties that all items from a template share, or undefined if the template contains mistakes. */
 function draftOf(
   settings: ModbusSettings,
   one: ParameterSettings,
@@ -188,7 +188,7 @@ export function declarationsOf(settings: ModbusSettings): readonly ParameterDecl
   });
 }
 
-/** Converts a value to a value that the item's registers can hold. Errors: `out-of-range`, `not-convertible`. */
+/** Converts the input of a write to a value that the item's registers can hold. Errors: `out-of-range`, `not-convertible`. */
 export function acceptValue(item: Item, input: unknown): Value {
   const { type, settings } = item;
   const { min, max, choices } = settings;
@@ -203,7 +203,7 @@ export function acceptValue(item: Item, input: unknown): Value {
 
 // Registers and values
 
-/** The lowest and the highest number that the registers can hold. */
+/** The lowest and highest numbers that the registers can hold, by register type. */
 const ranges = {
   u16: [0, 0xffff],
   i16: [-0x8000, 0x7fff],
@@ -211,7 +211,7 @@ const ranges = {
   i32: [-0x8000_0000, 0x7fff_ffff],
 } as const;
 
-/** Returns the value in registers, which begin at a byte offset; undefined if the value is unknown. */
+/** Returns the value in registers that begin at a byte offset, or undefined if the value is unknown. */
 export function decodeRegisters(
   { type, width, settings, isLowFirst }: Item,
   bytes: Buffer,
@@ -276,7 +276,7 @@ export function encodeRegisters({ width, settings, isLowFirst }: Item, value: Va
 
 // Blocks
 
-/** Consecutive items in a table, which are read with one request. */
+/** Consecutive items in a table that are read with one request. */
 export interface Block {
   readonly unitId: number;
   readonly table: Table;
@@ -286,7 +286,7 @@ export interface Block {
   readonly everyMs: number;
 }
 
-/** Joins items into as few blocks as possible. There are at most `gap` other registers between two items in a block. */
+/** Joins items into as few blocks as possible. Two items in a block are separated by at most `gap` unused registers. */
 export function blocksOf(items: readonly Item[], gap: number, maxRegisters: number): Block[] {
   const groups = new Map<string, Item[]>();
   for (const item of items) {
@@ -322,7 +322,9 @@ function blockOf(items: readonly Item[]): Block {
   return { unitId, table, address, count: end - address, items, everyMs };
 }
 
-/** Splits a block that the device refuses to read: at unused registers, or otherwise in half. Overlapping items stay together. */
+/**
+ * Splits a block that the device refuses to read, at unused registers if there are any, otherwise in half. Overlapping items stay together.
+ */
 export function splitBlock({ items }: Block): Block[] {
   const parts = blocksOf(items, 0, 125);
   if (parts.length > 1) return parts;
@@ -331,7 +333,7 @@ export function splitBlock({ items }: Block): Block[] {
   return halves.filter((half) => half.length > 0).map(blockOf);
 }
 
-/** Returns the values of a block's items from the data in an answer; undefined if the data is too short. */
+/** Returns the values of a block's items from the data in an answer, or undefined if the data is too short. */
 export function valuesIn({ table, address, items, count }: Block, data: Buffer): (Value | undefined)[] | undefined {
   if (isOfBits(table)) {
     if (data.length < Math.ceil(count / 8)) return undefined;

@@ -1,4 +1,4 @@
-// A Modbus server: answers clients' requests with the values of parameters, and sets parameters to the values that clients write.
+// A Modbus server: answers requests from clients with the values of parameters, and sets parameters to the values that clients write.
 
 import { HubError } from '../../model/error.ts';
 import type { Value } from '../../model/value.ts';
@@ -19,13 +19,13 @@ export interface ServerOptions {
   readonly items: readonly Item[];
   /** Whether requests to any unit are answered. Over TCP, clients of a single device use 0, 1 or 255. */
   readonly answersAnyUnit: boolean;
-  /** Returns an item's value; undefined if the value is unknown. */
+  /** Returns an item's value, or undefined if the value is unknown. */
   read(item: Item): Value | undefined;
   /** Sets the values that a client has written, in one turn. */
   write(values: readonly (readonly [Item, Value])[]): void;
 }
 
-/** The items at each address in a table. Bits in the same register are several items. */
+/** The items at each address in a table. Bits in the same register are separate items. */
 type Addresses = Map<number, Item[]>;
 
 class Exception extends Error {
@@ -56,7 +56,7 @@ export class ModbusServer {
     }
   }
 
-  /** Returns the answer to a request; undefined if the request is for another unit or for all units. */
+  /** Returns the answer to a request, or undefined if the request is for another unit or is a broadcast to all units. */
   answer({ unitId, pdu }: Pick<Frame, 'unitId' | 'pdu'>): Buffer | undefined {
     const isForAll = unitId === 0 && !this.#options.answersAnyUnit;
     const [only] = this.#units.values();
@@ -94,7 +94,7 @@ export class ModbusServer {
     return Buffer.from(pdu.subarray(0, 5));
   }
 
-  /** Reads values. Addresses without a parameter and unknown values are read as 0 next to known values. */
+  /** Reads values. Addresses without a parameter and unknown values are read as 0 if there are known values next to them. */
   #read(addresses: Addresses, table: Table, code: number, address: number, count: number): Buffer {
     if (count < 1 || count > mostRead[table]) throw new Exception(illegalValue);
     const isBits = isOfBits(table);
@@ -129,7 +129,7 @@ export class ModbusServer {
     try {
       return encodeRegisters(item, value);
     } catch (error) {
-      if (error instanceof HubError) return registers; // a restored value that does not fit into a register
+      if (error instanceof HubError) return registers; // a restored value that does not fit into its register
       throw error;
     }
   }
@@ -144,7 +144,7 @@ export class ModbusServer {
     this.#options.write(values);
   }
 
-  /** Writes registers. If a value has two registers and a client writes only one of them, the other register keeps its content. */
+  /** Writes registers. If a client writes only one of a value's two registers, the other register keeps its content. */
   #writeRegisters(addresses: Addresses, address: number, data: Buffer): void {
     const touched = new Set<Item>();
     for (let at = 0; at < data.length / 2; at++) {

@@ -1,4 +1,5 @@
-// The settings of a Modbus connection: how the hub reaches the devices or is reached itself, and the assignment of registers to parameters.
+// The settings of a Modbus connection: how the hub reaches the devices or how clients reach the hub, and which registers correspond to
+// which parameters.
 
 import { z } from 'zod';
 import type { Place } from '../../device/ports.ts';
@@ -9,7 +10,7 @@ import { listeningPlace, networksSetting, placeExpected, placeSetting, portSetti
 import { durationSetting, integerSetting } from '../setting.ts';
 import type { Mode } from './frame.ts';
 
-/** The types of the values in registers. */
+/** The data types of the values in registers. */
 export const registerTypes = ['u16', 'i16', 'u32', 'i32', 'f32', 'text'] as const;
 export type RegisterType = (typeof registerTypes)[number];
 
@@ -162,12 +163,12 @@ export function modeOf({ serial, framing }: ModbusSettings): Mode {
   return framing ?? (serial === undefined ? 'tcp' : 'rtu');
 }
 
-/** Returns the local address on which a server listens; undefined if the connection is not a server. */
+/** Returns the local address on which a server listens, or undefined if the connection is not a server. */
 export function listenPlace({ listen }: ModbusSettings): Place | undefined {
   return listen === undefined ? undefined : listeningPlace(listen, []);
 }
 
-/** Returns the serial port with all its settings; undefined if there is no serial port. */
+/** Returns the serial port and its settings, or undefined if the connection uses no serial port. */
 export function serialTarget({ serial }: ModbusSettings) {
   if (serial === undefined) return undefined;
   const usual = { baudRate: 19_200, dataBits: 8, stopBits: 1, parity: 'even' } as const;

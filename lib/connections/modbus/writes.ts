@@ -1,5 +1,5 @@
-// The writes to Modbus devices: neighbors are written together, a bit is written with the rest of its register, and each unit gets one
-// write at a time. A write is pending until the device reports the value, which the hub reads back.
+// The writes to Modbus devices. Writes to neighboring registers are combined, a single bit is written together with the rest of its
+// register, and each unit receives one write at a time. A write is pending until the hub has read the value back from the device.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { HubError } from '../../model/error.ts';
@@ -10,19 +10,19 @@ import { deviceBusy, exceptionSentence, mostWritten, writeFunctions } from './fr
 import { type Block, encodeRegisters, type Item, isOfBits } from './registers.ts';
 import type { ModbusSettings } from './settings.ts';
 
-/** A unit as seen by its writes. */
+/** The part of a unit's state that writes depend on. */
 export interface WrittenUnit {
   readonly id: number;
   readonly state: 'new' | 'online' | 'offline';
-  /** Whether a write has not been answered yet. */
+  /** Whether the unit has not answered the current write yet. */
   isWriting: boolean;
 }
 
-/** A request. */
+/** A request to a unit and the handlers for its outcome. */
 export interface Job {
   readonly unitId: number;
   readonly pdu: Buffer;
-  /** Handles the answer. `exception` is the exception code, if the answer is an exception. */
+  /** Handles the answer. `exception` is the exception code, or undefined if the answer is not an exception. */
   take(data: Buffer, exception: number | undefined): void;
   /** Called when the request has ended without an answer. */
   fail(reason: string): void;
@@ -40,20 +40,20 @@ export interface WritesOptions {
     turn(work: () => void): void;
   };
   unitOf(id: number): WrittenUnit;
-  /** Returns a request that reads a block. */
+  /** Creates a request that reads a block. */
   readJob(block: Block, take: Job['take']): Job;
   /** Sends a request before all other requests. */
   sendFirst(job: Job): void;
   /** Reads an item again. */
   readBack(item: Item): void;
-  /** Sends the waiting requests. */
+  /** Sends as many waiting requests as the device permits. */
   pump(): void;
 }
 
-/** How often the hub reads back a written value, and how long it waits each time. */
+/** The number of times that the hub reads back a written value, and the interval between the reads, in milliseconds. */
 const confirmTries = 5;
 const confirmEveryMs = 1000;
-/** How often a write to a busy device is repeated, and the pause before each repetition. */
+/** The number of times that a write to a busy device is repeated, and the pause before each repetition, in milliseconds. */
 const busyTries = 5;
 const busyPauseMs = 200;
 
@@ -73,7 +73,7 @@ interface Wanted {
 
 export class Writes {
   readonly #options: WritesOptions;
-  /** The items that can be written together with their neighbors, by position. */
+  /** The items that can be written together with their neighbors, by unit, table and address. */
   readonly #byPlace = new Map<string, Item>();
   readonly #waiting = new Map<Item, Write>();
   readonly #wanted = new Map<Item, Wanted>();
@@ -85,12 +85,12 @@ export class Writes {
       if (item.settings.bit === undefined) this.#byPlace.set(placeOf(item, item.address), item);
   }
 
-  /** Adds a write, which replaces a waiting write to the same item. */
+  /** Adds a write. It replaces a waiting write to the same item. */
   add(item: Item, value: Value, change: Change | undefined): void {
     this.#waiting.set(item, { item, value, change, tries: 0 });
   }
 
-  /** Returns the change that a reported value confirms; undefined if the value confirms no write. */
+  /** Returns the change that a reported value confirms, or undefined if the value confirms no write. */
   confirm(item: Item, value: Value | undefined): Change | undefined {
     const wanted = this.#wanted.get(item);
     if (wanted === undefined || wanted.value !== value) return undefined;
@@ -99,7 +99,10 @@ export class Writes {
     return wanted.change;
   }
 
-  /** Forgets the writes to a unit that is offline, or all writes. The hub itself ends pending writes when values become stale. */
+  /**
+   * Discards the writes to a unit that is offline, or all writes if `unitId` is undefined. The hub itself ends pending writes when values
+   * become stale.
+   */
   forget(unitId?: number): void {
     for (const item of this.#waiting.keys())
       if (unitId === undefined || item.unitId === unitId) this.#waiting.delete(item);
@@ -113,7 +116,7 @@ export class Writes {
     this.#pauses.clear();
   }
 
-  /** Returns the next request; undefined if nothing can currently be written. */
+  /** Returns the next request to send, or undefined if no write can be sent at the moment. */
   next(): Job | undefined {
     for (const write of this.#waiting.values()) {
       const unit = this.#options.unitOf(write.item.unitId);
@@ -123,7 +126,7 @@ export class Writes {
     return undefined;
   }
 
-  /** Writes an item together with the waiting writes to its neighbors. */
+  /** Writes an item together with waiting writes to its neighbors. */
   #writeTogether(unit: WrittenUnit, first: Write): Job {
     const { table } = first.item;
     const isCoil = isOfBits(table);
@@ -154,7 +157,7 @@ export class Writes {
     return this.#writeJob(unit, writes, Buffer.concat([head, Buffer.of(data.length), data]));
   }
 
-  /** Reads a register, and writes it back with the changed bits, because Modbus cannot write a single bit of a register. */
+  /** Reads a register and writes it back with the changed bits, because Modbus cannot write a single bit in a register. */
   #writeBits(unit: WrittenUnit, { item: { table, address, unitId } }: Write): Job {
     const writes = [...this.#waiting.values()].filter(
       ({ item }) =>

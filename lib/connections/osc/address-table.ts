@@ -1,12 +1,12 @@
-// Finds the targets for the address in a received message. The address is looked up in a table or, if it is a pattern (`? * [] {} //`),
-// matched against all addresses. The number of steps in a match is at most the product of both lengths, and a budget limits the number of
+// Finds the targets for the address in a received message. A plain address is looked up in a table; a pattern (`? * [] {} //`) is compared
+// with all addresses. The number of steps in a comparison is at most the product of both lengths, and a budget limits the number of
 // comparisons per second.
 
 import { KeptResults } from '../../model/kept-results.ts';
 
-/** The maximum number of patterns whose matches are cached. */
+/** The maximum number of patterns whose targets are cached. */
 const keptPatterns = 100;
-/** The maximum number of addresses per second with which new patterns are compared. */
+/** The maximum number of addresses per second that are compared with patterns that are not in the cache. */
 export const maxComparisonsPerSecond = 500_000;
 /** The maximum number of alternatives in a pattern's braces. */
 export const maxAlternatives = 64;
@@ -21,7 +21,7 @@ export function isPattern(address: string): boolean {
 /** The targets that a pattern matches, or a sentence that states why the pattern is invalid. */
 export type Matches<Target> = readonly Target[] | string;
 
-/** Addresses and their targets. */
+/** A table of OSC addresses and their targets that can be searched by address or by pattern. */
 export class AddressTable<Target> {
   readonly #targets = new Map<string, Target[]>();
   readonly #budget = new Budget(maxComparisonsPerSecond);
@@ -33,7 +33,7 @@ export class AddressTable<Target> {
     else known.push(target);
   }
 
-  /** Returns the targets for an address or a pattern; undefined if there are none. Returns a sentence if the pattern is invalid. */
+  /** Returns the targets for an address or a pattern, or undefined if there are none. Returns a sentence if the pattern is invalid. */
   find(address: string, nowMs: number): Matches<Target> | undefined {
     const exact = this.#targets.get(address);
     if (exact !== undefined || !isPattern(address)) return exact;
@@ -50,7 +50,7 @@ export class AddressTable<Target> {
 
 export const tooManyPatterns = 'expected fewer new patterns per second';
 
-/** Limits the number of steps per second. */
+/** A budget that limits the number of steps per second. */
 export class Budget {
   readonly #mostPerSecond: number;
   #sinceMs = Number.NEGATIVE_INFINITY;
@@ -61,7 +61,7 @@ export class Budget {
   }
 
   /**
-   * Takes steps from the current second's budget. Returns false if too few steps are left. The first request in a second may exceed the
+   * Takes `steps` from the current second's budget. Returns false if too few steps are left. The first request in a second may exceed the
    * budget.
    */
   take(steps: number, nowMs: number): boolean {
@@ -76,12 +76,12 @@ export class Budget {
 }
 
 export interface AddressMatcher {
-  /** The number of comparisons per address. */
+  /** The number of alternatives that the pattern's braces expand to, each of which is compared with an address. */
   readonly alternatives: number;
   matches(address: string): boolean;
 }
 
-/** Compiles a pattern. Returns a sentence if the pattern is invalid. */
+/** Compiles an OSC address pattern. Returns a sentence if the pattern is invalid. */
 export function compilePattern(pattern: string): AddressMatcher | string {
   const texts = alternativesOf(pattern);
   if (typeof texts === 'string') return texts;
@@ -98,7 +98,7 @@ export function compilePattern(pattern: string): AddressMatcher | string {
   return { alternatives: all.length, matches };
 }
 
-/** Expands braces: `/a/{b,c}` becomes `/a/b` and `/a/c`. */
+/** Expands the braces in a pattern: `/a/{b,c}` becomes `/a/b` and `/a/c`. Returns a sentence if the braces are invalid. */
 function alternativesOf(pattern: string): string[] | string {
   let texts = [''];
   for (const part of pattern.split(/(\{[^{}]*\})/)) {
@@ -114,7 +114,7 @@ function alternativesOf(pattern: string): string[] | string {
 
 /** A segment of an address pattern. `anyDepth` is `//`, which matches any number of segments. */
 type Segment = 'anyDepth' | readonly Character[];
-/** A character, a set of characters, or `any` for `?` and `many` for `*`. */
+/** The pattern for one or more characters in a segment: a single character, a set of characters, `any` for `?`, or `many` for `*`. */
 type Character = string | ReadonlySet<string> | AnyCharacter;
 interface AnyCharacter {
   readonly isMany: boolean;
@@ -160,7 +160,7 @@ function charactersOf(part: string): readonly Character[] | string {
 /** All characters that an address may contain. */
 const printable = Array.from({ length: 0x7f - 0x21 }, (_, index) => String.fromCharCode(0x21 + index));
 
-/** Returns the characters in a set such as `a-z` or, if the set begins with `!`, all other characters. */
+/** Returns the characters that a set such as `a-z` contains. If the set begins with `!`, returns all other characters. */
 function setOf(text: string): ReadonlySet<string> {
   const isNegated = text.startsWith('!');
   const listed = isNegated ? text.slice(1) : text;
@@ -176,7 +176,10 @@ function setOf(text: string): ReadonlySet<string> {
   return isNegated ? new Set(printable.filter((character) => !characters.has(character))) : characters;
 }
 
-/** Matches segments. Backtracking only to the last `//` is enough, because an earlier one never needs to match more. */
+/**
+ * Returns whether a pattern's segments match an address's segments. Backtracking to the last `//` is sufficient, because an earlier `//`
+ * never needs to match more segments.
+ */
 function matchesParts(segments: readonly Segment[], parts: readonly string[]): boolean {
   let segment = 0;
   let part = 0;
@@ -204,7 +207,10 @@ function matchesParts(segments: readonly Segment[], parts: readonly string[]): b
   }
 }
 
-/** Matches characters. Backtracking only to the last `*` is enough, because an earlier one never needs to match more. */
+/**
+ * Returns whether a pattern matches the text of a segment. Backtracking to the last `*` is sufficient, because an earlier `*` never needs
+ * to match more characters.
+ */
 function matchesText(characters: readonly Character[], text: string): boolean {
   let character = 0;
   let at = 0;

@@ -1,5 +1,5 @@
-// Compiles the addresses in the settings. Each OSC address becomes a binding, whose arguments are either parts, which are parameters, or
-// constants. A template stands for many addresses, such as `ch/{n:1..32}/fader` for `/ch/{n:00}/mix/fader`.
+// Compiles the addresses in the settings. Each OSC address becomes a binding. Each argument of a binding is either a part, which is a
+// parameter, or a constant. A template stands for many addresses, such as `ch/{n:1..32}/fader` for `/ch/{n:00}/mix/fader`.
 
 import { parameterIdMistake } from '../../model/address.ts';
 import { shortestFloat } from '../../model/digits.ts';
@@ -11,17 +11,17 @@ import type { SettingMistake } from '../setting.ts';
 import { decodePacket, encodeMessage, maxAddressBytes, type OscMessage, type OscValue } from './packet.ts';
 import type { ArgumentSetting, OscSettings, ParameterSettings } from './settings.ts';
 
-/** The maximum number of parameters per connection. */
+/** The maximum number of parameters in a connection. */
 export const maxParameters = 20_000;
 
-/** A parameter: an argument in the messages of its binding, or the message itself if the message has no arguments. */
+/** A parameter: an argument in the messages of its binding, or the whole message if the message has no arguments. */
 export interface Part {
   readonly id: string;
   readonly type: ValueType;
   readonly binding: Binding;
-  /** The index of the argument, not counting brackets; −1 if the message has no arguments. */
+  /** The index of the argument, not counting brackets, or −1 if the message has no arguments. */
   readonly place: number;
-  /** The type tag of the argument; '' if the message has no arguments. */
+  /** The OSC type tag of the argument, or '' if the message has no arguments. */
   readonly tag: string;
   readonly isConfirmed: boolean;
   readonly settings: ParameterSettings;
@@ -29,16 +29,18 @@ export interface Part {
 
 type Item = Part | { readonly tag: string; readonly constant: OscValue } | { readonly bracket: '[' | ']' };
 
-/** An OSC address with its arguments. */
+/** An OSC address in the settings, with the arguments of its messages. */
 export interface Binding {
   readonly address: string;
   readonly items: readonly Item[];
   readonly parts: readonly Part[];
-  /** The constants that a message must contain, by index. */
+  /** The constants that a message must contain, with their argument indexes. */
   readonly constants: readonly (readonly [place: number, value: OscValue])[];
   readonly access: Access;
   readonly confirm: OscSettings['confirm'];
-  /** The interval at which the hub asks for the value, in milliseconds; 0 means only once after each connect, undefined means never. */
+  /**
+   * The interval at which the hub asks the peer for the value, in milliseconds; 0 means once after each connect, and undefined means never.
+   */
   readonly askEveryMs: number | undefined;
 }
 
@@ -50,7 +52,7 @@ export interface Bindings {
 
 const compiled = new WeakMap<object, Bindings>();
 
-/** Compiles the parameters in the settings, and collects all errors. Caches the result for these settings. */
+/** Compiles the parameters in the settings and collects all mistakes. The result is cached for each settings object. */
 export function bindingsOf(settings: OscSettings): Bindings {
   const known = compiled.get(settings.parameters);
   if (known !== undefined) return known;
@@ -75,7 +77,7 @@ export function declarationOf(part: Part): ParameterDeclaration {
   };
 }
 
-/** Converts a value to a value that the argument can carry. Errors: `out-of-range`, `not-convertible`. */
+/** Converts the input of a write to a value that the OSC argument can carry. Errors: `out-of-range`, `not-convertible`. */
 export function acceptValue({ type, tag, settings: { min, max, choices } }: Part, input: unknown): Value {
   const named =
     choices !== undefined && typeof input === 'string' && Object.hasOwn(choices, input) ? choices[input] : input;
@@ -87,7 +89,7 @@ export function acceptValue({ type, tag, settings: { min, max, choices } }: Part
   return carried(type, tag, value);
 }
 
-/** Returns a value as the receiver will decode it from an argument with this tag. Errors: `out-of-range`. */
+/** Returns the value that the receiver decodes if `value` is sent with this type tag. Errors: `out-of-range`. */
 function carried(type: ValueType, tag: string, value: Value): Value {
   if (tag === 'i') {
     const integer = Math.round(Number(value));
@@ -109,7 +111,7 @@ function carried(type: ValueType, tag: string, value: Value): Value {
   return value;
 }
 
-/** Encodes a message; `read` returns the values of its parts. Errors: `Error` with a sentence. */
+/** Encodes the message for a binding; `read` returns the value of each part. Errors: `Error` with a sentence. */
 export function encodeBinding({ address, items }: Binding, read: (part: Part) => Value | undefined): Buffer {
   let tags = '';
   const args: OscValue[] = [];
@@ -126,7 +128,7 @@ export function encodeBinding({ address, items }: Binding, read: (part: Part) =>
   return encodeMessage(address, tags, args);
 }
 
-/** Encodes a message that asks for the value: the address, with the constants that precede the first part. */
+/** Encodes the message that asks the peer for a binding's value: the address and the constants that precede the first part. */
 export function encodeQuery({ address, items }: Binding): Buffer {
   const before = items.slice(
     0,
@@ -225,7 +227,7 @@ class Compiler {
     return unknown.length > 0 || unused.length > 0;
   }
 
-  /** Returns the arguments; undefined if they contain errors. */
+  /** Returns the arguments of a binding. Reports mistakes and then returns undefined. */
   #itemsOf(id: string, settings: ParameterSettings, names: readonly string[]): readonly Draft[] | undefined {
     const { args, arg, type, access } = settings;
     if (arg !== undefined) {
@@ -373,7 +375,7 @@ function draftOf(written: ArgumentSetting, place: number): Draft {
   return { tag, constant: tag === 'N' ? null : tag === 'I' ? 1 : (constant as string | number), place };
 }
 
-/** Replaces the variables in a constant, and converts the result to the type of its tag. */
+/** Replaces the variables in a constant, and converts the result to the type that its tag requires. */
 function constantOf({ tag, constant }: ConstantDraft, values: ReadonlyMap<string, string>): OscValue {
   if (typeof constant !== 'string') return constant;
   const template = readTemplate(constant, false);
@@ -381,7 +383,7 @@ function constantOf({ tag, constant }: ConstantDraft, values: ReadonlyMap<string
   return 'ifdht'.includes(tag) ? Number(text) : text;
 }
 
-/** Returns a valid value for a part, with which the rest of the message is checked. */
+/** Returns a valid sample value for a type tag, which is used to check the rest of the message. */
 function sampleOf(tag: string): Value {
   return tag === 'c'
     ? 'x'
@@ -394,7 +396,7 @@ function sampleOf(tag: string): Value {
           : 0;
 }
 
-/** Returns a parameter's access. Without a destination in the settings, a connection can only receive. */
+/** Returns the access of a parameter. A connection without destinations can only receive. */
 function accessOf({ access, arg }: ParameterSettings, { udp, tcp, tcpListen }: OscSettings): Access {
   if (access !== undefined) return access;
   if (arg !== undefined) return 'read-only';

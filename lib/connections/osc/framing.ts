@@ -4,7 +4,7 @@ import type { Framer, Framing, Refuse } from '../../device/ports.ts';
 import { maxPacketBytes } from './packet.ts';
 import type { OscSettings } from './settings.ts';
 
-/** Returns the framing with the name in the settings. */
+/** Returns the TCP framing for the setting `framing`. */
 export function framingOf(name: OscSettings['framing']): Framing {
   return name === 'slip'
     ? { createFramer: (refuse) => new SlipFramer(refuse), wrap: wrapSlip }
@@ -17,8 +17,8 @@ const escapedEnd = 0xdc;
 const escapedEscape = 0xdd;
 
 /**
- * SLIP (RFC 1055), with an END before and after each packet. A packet that is too long is dropped, and the framer continues with the next
- * packet.
+ * A framer for SLIP (RFC 1055), with an END before and after each packet. A packet that is too long is dropped, and the framer continues
+ * with the next packet.
  */
 class SlipFramer implements Framer {
   readonly #refuse: Refuse;
@@ -79,11 +79,14 @@ function wrapSlip(packet: Uint8Array): Buffer {
   return Buffer.from(bytes);
 }
 
-/** A length of four bytes before each packet. If a length is too large, the stream has lost synchronization. */
+/**
+ * A framer for packets that are preceded by their length in four bytes. If a length is too large, the stream has lost synchronization.
+ * Errors: `Error`.
+ */
 class LengthFramer implements Framer {
   readonly #refuse: Refuse;
   #unread: Buffer = Buffer.alloc(0);
-  /** The number of bytes required for the next step. */
+  /** The number of unread bytes required to decode the next length or packet. */
   #needed = 4;
   #waiting: Buffer[] = [];
   #waitingBytes = 0;

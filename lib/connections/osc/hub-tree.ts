@@ -1,4 +1,4 @@
-// Exposes parameters of the hub as OSC addresses: `/desk/level`. Senders can read and write only the parameters that the settings list. A
+// Shows parameters of the hub as OSC addresses: `/desk/level`. Senders can read and write only the parameters that the settings list. A
 // message without arguments asks for the value, and the hub replies to the sender.
 
 import type { Sender } from '../../device/ports.ts';
@@ -45,7 +45,7 @@ export class HubTree {
     this.#write = options.tree.write.map(globToRegExp);
   }
 
-  /** Reads or writes the parameters that a message addresses. Returns false if there are no such parameters. */
+  /** Reads or writes the parameters that a message addresses. Returns whether the message addresses any parameter. */
   take(message: OscMessage, sender: Sender): boolean {
     const { prefix } = this.#options.tree;
     if (!message.address.startsWith(`${prefix}/`)) return false;

@@ -43,7 +43,7 @@ export const osc = defineConnectionType({
   run: (context, hub) => (context.settings.simulate ? simulate(context) : run(context, hub)),
 });
 
-/** Runs the connection over a test's transport, or otherwise over the transports in the settings. */
+/** Runs the connection over `played`, the transport of a test, or otherwise over the transports in the settings. */
 function run(
   context: ConnectionContext<OscSettings>,
   hub: HubPort | undefined,
@@ -191,7 +191,7 @@ function hintsOf(settings: OscSettings, declared: DeclaredAddresses): readonly S
   return hints;
 }
 
-/** Converts messages in tests, in the format of `patchbay wire`: `/ch/01/mix/fader f 0.75`. */
+/** The converters for the messages in tests, which have the text format of `patchbay wire`: `/ch/01/mix/fader f 0.75`. */
 function playedMessages({ tcp }: OscSettings): PlayedMessages {
   return playedPackets(tcp === undefined, showPacket, readPacket);
 }

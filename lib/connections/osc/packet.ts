@@ -1,6 +1,6 @@
-// The codec for OSC 1.0 and 1.1: packets, messages and bundles, and their textual form. A packet takes effect only after it has been
-// decoded completely, and every part has a maximum size. Errors in packets are returned, because throwing them would make a flood
-// expensive.
+// The codec for OSC 1.0 and 1.1: packets, messages and bundles, and their text form. A packet takes effect only after it has been decoded
+// completely, and every part has a maximum size. Errors in packets are returned, because throwing exceptions would make a flood of invalid
+// packets expensive.
 
 import { shortestFloat } from '../../model/digits.ts';
 
@@ -16,35 +16,35 @@ export const maxElements = 4096;
 export const maxNesting = 16;
 
 /**
- * The value of an argument. Blobs and MIDI messages are hexadecimal digits, colors are `#rrggbbaa`, and times are milliseconds since 1970;
- * `N` is null, and `I` is 1.
+ * The value of an argument. Blobs and MIDI messages are strings of hexadecimal digits, colors have the form `#rrggbbaa`, and times are
+ * milliseconds since 1970. The tag `N` stands for null, and `I` for 1.
  */
 export type OscValue = number | string | boolean | null;
 
 export interface OscMessage {
   readonly address: string;
-  /** The type tags without the comma: `if[TF]`. */
+  /** The type tags without the comma, including the brackets of arrays: `if[TF]`. */
   readonly tags: string;
-  /** The arguments, including arguments within arrays. */
+  /** The values of the arguments, including those inside arrays. */
   readonly args: readonly OscValue[];
 }
 
 export interface OscBundle {
-  /** When the bundle takes effect, in milliseconds since 1970; 0 means immediately. */
+  /** The time at which the bundle takes effect, in milliseconds since 1970; 0 means immediately. */
   readonly timeMs: number;
   readonly elements: readonly OscPacket[];
 }
 
 export type OscPacket = OscMessage | OscBundle;
 
-/** The tags whose arguments have no bytes, with the values that they stand for. */
+/** The type tags whose arguments take no bytes, with the values that the tags stand for. */
 const emptyTags: Readonly<Record<string, OscValue>> = { T: true, F: false, N: null, I: 1 };
 const bundleMark = '#bundle';
 /** The number of seconds from 1900, the NTP epoch, to 1970. */
 const ntpOffset = 2_208_988_800;
 const fraction = 2 ** 32;
 
-/** Decodes a packet. Returns a sentence that describes the first error. */
+/** Decodes a packet. If the packet is invalid, returns a sentence that describes the first error. */
 export function decodePacket(bytes: Buffer): OscPacket | string {
   if (bytes.length > maxPacketBytes) return `expected a packet of at most ${maxPacketBytes} bytes`;
   return new Decoder(bytes).element(0, bytes.length, 0);
@@ -74,7 +74,7 @@ class Decoder {
     const address = this.#text(end);
     if (address === undefined) return 'expected an address that ends with a zero byte';
     if (this.#at - start > maxAddressBytes) return `expected an address of at most ${maxAddressBytes} bytes`;
-    if (this.#at === end) return { address, tags: '', args: [] }; // the sender predates type tags
+    if (this.#at === end) return { address, tags: '', args: [] }; // the sender is older than OSC type tags
     if (this.#bytes[this.#at] !== 0x2c) return 'expected type tags that begin with a comma';
     const tags = this.#text(end);
     if (tags === undefined) return 'expected type tags that end with a zero byte';
@@ -100,7 +100,7 @@ class Decoder {
     return { address, tags: tags.slice(1), args };
   }
 
-  /** Reads an argument; undefined if the tag is unknown or bytes are missing. */
+  /** Reads an argument. Returns undefined if the tag is unknown or bytes are missing. */
   #argument(tag: number, end: number): OscValue | undefined {
     const at = this.#at;
     const bytes = this.#bytes;
@@ -154,13 +154,13 @@ class Decoder {
     return undefined;
   }
 
-  /** Returns whether this number of bytes is left before `end`. */
+  /** Returns whether at least `count` bytes are left before `end`. */
   #takes(count: number, end: number): boolean {
     this.#at += count;
     return this.#at <= end;
   }
 
-  /** Reads a string with its zero bytes; undefined if there is no zero byte. */
+  /** Reads a string and its zero bytes. Returns undefined if there is no zero byte. */
   #text(end: number): string | undefined {
     const start = this.#at;
     const bytes = this.#bytes;
@@ -218,7 +218,7 @@ export function encodeMessage(address: string, tags: string, args: readonly OscV
   return bytes;
 }
 
-/** Encodes a bundle from encoded messages; `timeMs` is in milliseconds since 1970, and 0 means immediately. */
+/** Encodes a bundle from encoded messages. `timeMs` is in milliseconds since 1970; 0 means immediately. */
 export function encodeBundle(timeMs: number, elements: readonly Buffer[]): Buffer {
   const parts = [Buffer.from(`${bundleMark}\0`), encodeTime(timeMs)];
   for (const element of elements) parts.push(uint32(element.length), element);

@@ -1,5 +1,5 @@
-// A session with the peers of an OSC connection: applies received packets, and sends values. A received packet takes effect in one turn. A
-// bundle with a time tag in the future takes effect at this time, according to the hub's clock.
+// A session with the peers of an OSC connection, which applies received packets and sends values. A received packet takes effect in one
+// turn. A bundle with a time tag in the future takes effect at that time, according to the hub's clock.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { DeviceLink } from '../../device/link.ts';
@@ -22,13 +22,13 @@ import {
 } from './packet.ts';
 import type { OscSettings } from './settings.ts';
 
-/** What a session reports to the hub. */
+/** The callbacks through which a session reports events to the hub. */
 export interface SessionEvents {
-  /** Reports a value; undefined if the peer does not know the value. `because` is the write that the value confirms. */
+  /** Reports a value, or undefined if the peer does not know the value. `because` is the change that the value confirms. */
   set(part: Part, value: Value | undefined, because: Change | undefined): void;
   /** Called when a write has ended without confirmation. */
   settle(id: string, error: HubError): void;
-  /** Called when the peers are online, as far as the hub can know. */
+  /** Called when the peers are online, as far as the hub can tell. */
   running(): void;
   away(reason: string): void;
   /** Called when a packet was sent or received, for the wire trace. `fault` states why the packet was refused. */
@@ -53,17 +53,17 @@ export interface SessionOptions {
   random?(): number;
 }
 
-/** The maximum number of bundles that wait for their times, and the maximum total size of their packets. */
+/** The maximum number of bundles that are waiting for their time tags, and the maximum total size of their packets in bytes. */
 export const maxWaitingBundles = 1024;
 export const maxWaitingBytes = 1_048_576;
-/** How far a time tag may be in the future, in milliseconds. */
+/** The maximum time by which a time tag may lie in the future, in milliseconds. */
 export const maxAheadMs = 3_600_000;
-/** How often the hub asks for a value to confirm a write, and how long it waits for each answer. */
+/** The number of times that the hub asks for a value to confirm a write, and the time that it waits for each answer, in milliseconds. */
 const confirmTries = 5;
 const confirmEveryMs = 1000;
 /**
- * The maximum number of questions sent together, and the pause after them, because a mixing desk loses questions that it cannot read in
- * time.
+ * The maximum number of queries sent together, and the pause after them in milliseconds. Without pauses, a mixing desk loses queries that
+ * it cannot read in time.
  */
 const questionsAtOnce = 50;
 const questionPauseMs = 10;
@@ -94,10 +94,10 @@ export class OscSession {
   readonly #prepareFlush: () => void;
   #transport: PacketTransport;
   #isRunning = false;
-  /** Whether the hub is connecting for the first time. Writes made until then are sent once the hub is connected. */
+  /** Whether the hub is connecting for the first time. Writes made before then are sent as soon as the hub is connected. */
   #isStarting = true;
   #timers = new Subscription();
-  /** The bundles that are waiting for their times. */
+  /** The timers for the bundles that are waiting for their time tags. */
   readonly #waiting = new Subscription();
   #waitingBundles = 0;
   #waitingBytes = 0;
@@ -105,7 +105,7 @@ export class OscSession {
   readonly #queued = new Map<Part, Write>();
   #triggers = 0;
   readonly #wanted = new Map<Part, Wanted>();
-  /** The bindings whose new values must be sent to all other peers, with the peer from which the value came. */
+  /** The bindings whose new values must be fed back, each with the peer that sent the value. */
   readonly #fedBack = new Map<Binding, Sender>();
   #questions: Binding[] = [];
   #isAsking = false;
@@ -160,7 +160,10 @@ export class OscSession {
       this.#repeat(everyMs || undefined, () => this.#ask(asked.filter(({ askEveryMs }) => askEveryMs === everyMs)));
   }
 
-  /** Runs work immediately, and then periodically while the link is open. */
+  /**
+   * Calls `work` immediately and then every `everyMs` milliseconds while the link is open. If `everyMs` is undefined, calls `work` only
+   * once.
+   */
   #repeat(everyMs: number | undefined, work: () => void): void {
     const { scheduler } = this.#options;
     work();
@@ -216,7 +219,7 @@ export class OscSession {
     if (this.#fedBack.size > 0) this.#feedBack();
   }
 
-  /** Reports a packet, or a message within it, that has no effect. */
+  /** Reports that a packet, or a message in a packet, was refused and has no effect. */
   refuse(bytes: Uint8Array, reason: string): void {
     this.#events.wire('in', bytes, reason);
     this.#options.log.warn({}, `a packet was refused: ${reason}`, `refused: ${reason}`);
@@ -328,13 +331,13 @@ export class OscSession {
       wanted.timer.unsubscribe();
       this.#wanted.delete(part);
     }
-    // Only changed values are passed on, so that two hubs that feed values back to each other come to rest.
+    // Only changed values are fed back. Otherwise, two hubs that feed values back to each other would never stop.
     if (this.#options.settings.feedback !== 'none' && this.#options.own(part.id)?.value !== value)
       this.#fedBack.set(part.binding, sender);
     this.#events.set(part, value, isConfirmed ? wanted.change : undefined);
   }
 
-  /** Replies to a message without arguments, with which the peer asks for the value. */
+  /** Replies to a message without arguments, which asks for the binding's value. */
   #answer(binding: Binding, sender: Sender): void {
     if (binding.access === 'write-only' || binding.parts.some(({ id }) => this.#options.own(id)?.value === undefined))
       return;
@@ -366,7 +369,8 @@ export class OscSession {
   }
 
   /**
-   * Sends a value at the end of the turn. If a parameter gets several values in a turn, only the newest is sent; triggers are always sent.
+   * Sends a value at the end of the turn. If a parameter is written several times in a turn, only the latest value is sent. Triggers are
+   * always sent.
    */
   write(part: Part, value: Value, change: Change | undefined): void {
     if (!this.#isRunning && !this.#isStarting) {
@@ -411,7 +415,7 @@ export class OscSession {
     this.#triggers = 0;
   }
 
-  /** Returns the message for a binding. If the message cannot be sent, reports the error and returns undefined. */
+  /** Encodes the message for a binding. If the message cannot be sent, reports the error and returns undefined. */
   #encoded(binding: Binding, written?: Part): Buffer | undefined {
     try {
       return encodeBinding(binding, (part) => {
@@ -459,7 +463,7 @@ export class OscSession {
     this.#link.send(packet);
   }
 
-  /** Waits for the confirmation of a write. */
+  /** Waits until the peer confirms a write; depending on the settings, asks the peer for the value. */
   #want(part: Part, value: Value, change: Change | undefined): void {
     this.#wanted.get(part)?.timer.unsubscribe();
     const wanted: Wanted = { value, change, tries: 0, timer: Subscription.EMPTY };
@@ -478,7 +482,7 @@ export class OscSession {
     step();
   }
 
-  // Questions
+  // Queries
 
   #ask(bindings: readonly Binding[]): void {
     const asked = new Set(this.#questions);

@@ -1,4 +1,4 @@
-// The settings of an OSC connection: how packets are received and sent, and the assignment of addresses to parameters.
+// The settings of an OSC connection: how packets are received and sent, and which OSC addresses correspond to which parameters.
 
 import { z } from 'zod';
 import type { Place } from '../../device/ports.ts';
@@ -11,7 +11,7 @@ import { listeningPlace, networksSetting, placeExpected, placeSetting, portSetti
 import { durationSetting, integerSetting } from '../setting.ts';
 import { readPacket } from './packet.ts';
 
-/** The maximum number of destinations for packets. */
+/** The maximum number of destinations for UDP packets. */
 const maxPlaces = 32;
 
 const shownTag = '[ifsSbTdhtcrm]';
@@ -210,12 +210,12 @@ function transportMistake({
   return undefined;
 }
 
-/** Returns the UDP destinations. */
+/** Returns the UDP destinations in the settings. */
 export function placesOf({ udp = [] }: Pick<OscSettings, 'udp'>): readonly Place[] {
   return [udp].flat().map(readPlace);
 }
 
-/** Returns the address on which the connection receives; undefined if it does not receive. */
+/** Returns the local address on which the connection receives. Returns undefined if it cannot receive. */
 export function listenPlace(settings: OscSettings): Place | undefined {
   const { udp, listen, tcpListen } = settings;
   const written = listen ?? tcpListen ?? (udp === undefined ? undefined : 0);

@@ -1,5 +1,6 @@
-// TSL UMD packets, according to the protocol document by TSL Products: 3.1 and 4.0 with one display of 16 characters, 5.0 with any number
-// of displays. Also contains the framing over TCP and the textual form: `1 "CAM 1" lh=red brightness=3`.
+// TSL UMD packets, according to the protocol document by TSL Products. Packets of versions 3.1 and 4.0 contain one display of 16
+// characters; packets of version 5.0 contain any number of displays. This file also contains the TCP framing and the text form of packets:
+// `1 "CAM 1" lh=red brightness=3`.
 
 import type { Framer, Framing, Refuse } from '../../device/ports.ts';
 import { describe } from '../../model/error.ts';
@@ -7,7 +8,7 @@ import type { Value } from '../../model/value.ts';
 
 export type Version = 3.1 | 4 | 5;
 
-/** A value that a display has: its text, its brightness, a lamp that is on or off, or a lamp with a color. */
+/** A value that belongs to a display: its text, its brightness, a lamp that is on or off, or a lamp with a color. */
 export type Part =
   | 'text'
   | 'brightness'
@@ -23,7 +24,7 @@ const tallyParts = ['tally/1', 'tally/2', 'tally/3', 'tally/4'] as const;
 const leftLamps = ['lh', 'txt', 'rh'] as const;
 const rightLamps = ['right/lh', 'right/txt', 'right/rh'] as const;
 
-/** The values of a display, by version. Version 4 has two displays at each address, left and right. */
+/** The parts of a display, by protocol version. Version 4 has two displays at each address, left and right. */
 export const partsOfVersion: Readonly<Record<Version, readonly Part[]>> = {
   3.1: ['text', ...tallyParts, 'brightness'],
   4: ['text', ...tallyParts, ...leftLamps, ...rightLamps, 'brightness'],
@@ -33,9 +34,9 @@ export const partsOfVersion: Readonly<Record<Version, readonly Part[]>> = {
 export const colours = ['off', 'red', 'green', 'amber'] as const;
 export const fullBrightness = 3;
 
-/** One display in a packet. Parts that are missing in the packet are undefined. */
+/** A display in a packet. Parts that the packet does not contain are missing in `values`. */
 export interface Display {
-  /** The screen; 0 in versions 3.1 and 4. */
+  /** The screen number; 0 in versions 3.1 and 4. */
   readonly screen: number;
   readonly index: number;
   readonly values: Readonly<Partial<Record<Part, Value>>>;
@@ -46,9 +47,9 @@ export interface Packet {
   readonly displays: readonly Display[];
 }
 
-/** The screen in version 5 that stands for all screens, and the index that stands for all displays on a screen. */
+/** In version 5, the screen number that stands for all screens and the index that stands for all displays on a screen. */
 export const everywhere = 0xffff;
-/** The highest index that a display can have, by version. */
+/** The highest index that a display can have, by protocol version. */
 export const highestIndex: Readonly<Record<Version, number>> = { 3.1: 126, 4: 126, 5: everywhere };
 /** The maximum size of a version 5 packet, in bytes, as specified by the protocol. */
 export const maxPacketBytes = 2048;
@@ -64,7 +65,7 @@ const displayControlFlag = 0x8000;
 
 // Decoding
 
-/** Decodes a packet of any version. Returns a sentence if the bytes are not a packet. */
+/** Decodes a packet of any version. If the bytes are not a valid packet, returns the reason as a sentence. */
 export function decodePacket(bytes: Buffer): Packet | string {
   if (bytes.length >= v5HeaderBytes && bytes.readUInt16LE() === bytes.length - 2) return decode5(bytes);
   if (bytes.length >= baseBytes && bytes[0]! >= 0x80) return decodeBase(bytes);
@@ -113,12 +114,12 @@ function decode5(bytes: Buffer): Packet | string {
   return { version: 5, displays };
 }
 
-/** Reads the lamps in bits 4 and 5, 2 and 3, and 0 and 1. */
+/** Returns the values of the lamps in bits 4 and 5, 2 and 3, and 0 and 1. */
 function readLamps(bits: number, parts: readonly Part[], values: Partial<Record<Part, Value>>): void {
   for (const [index, part] of parts.entries()) values[part] = (bits >> (4 - 2 * index)) & 3;
 }
 
-/** Reads text that should be ASCII. Many senders use UTF-8 instead; all other senders use Latin 1. */
+/** Decodes text that should be ASCII. Many senders use UTF-8 instead. If the bytes are not valid UTF-8, they are decoded as Latin-1. */
 function narrowText(bytes: Buffer): string {
   const text = bytes.toString('utf8');
   return text.includes('\ufffd') ? bytes.toString('latin1') : text;
@@ -132,7 +133,7 @@ function readText(padded: string): string {
     .slice(0, maxTextLength);
 }
 
-/** Returns the two's complement of the sum of the first 18 bytes, modulo 128. */
+/** Returns the checksum of a version 4 packet: the two's complement of the sum of the first 18 bytes, modulo 128. */
 function checksum(bytes: Buffer): number {
   let sum = 0;
   for (let at = 0; at < baseBytes; at++) sum += bytes[at]!;
@@ -142,8 +143,8 @@ function checksum(bytes: Buffer): number {
 // Encoding
 
 /**
- * Encodes as many of the first displays as fit into one packet, at least one. Returns the packet and the number of displays in it. Missing
- * parts are off, and a missing brightness is full.
+ * Encodes the first displays in the list into one packet: at least one display, and as many as fit. Returns the packet and the number of
+ * displays in it. A lamp without a value is off, and a missing brightness is full.
  */
 export function encodePacket(version: Version, displays: readonly Display[]): { bytes: Buffer; count: number } {
   return version === 5 ? encode5(displays) : { bytes: encodeBase(version, displays[0]!), count: 1 };
@@ -200,7 +201,7 @@ function isAscii(text: Value | undefined): boolean {
   return /^[\0-\x7f]*$/.test(String(text ?? ''));
 }
 
-/** Converts text for displays that show only ASCII: accents are removed, and each other character becomes a question mark. */
+/** Converts text for displays that show only ASCII: removes accents, and replaces every other character by a question mark. */
 function asciiText(text: Value | undefined): string {
   return String(text ?? '')
     .normalize('NFD')
@@ -213,7 +214,10 @@ function asciiText(text: Value | undefined): string {
 const dle = 0xfe;
 const stx = 0x02;
 
-/** DLE STX before each version 5 packet, and each DLE within the packet doubled. The first two bytes of a packet contain its length. */
+/**
+ * A framer for version 5 packets that are preceded by DLE STX and in which each DLE is doubled. The first two bytes of a packet contain its
+ * length.
+ */
 class DleFramer implements Framer {
   readonly #refuse: Refuse;
   readonly #packet = Buffer.alloc(maxPacketBytes);
@@ -266,7 +270,10 @@ class DleFramer implements Framer {
   }
 }
 
-/** Version 5 packets one after another. If a length is too large, the stream has lost synchronization. */
+/**
+ * A framer for version 5 packets that follow each other directly. If a length is too large, the stream has lost synchronization. Errors:
+ * `Error`.
+ */
 class LengthFramer implements Framer {
   #unread: Buffer = Buffer.alloc(0);
 
@@ -286,7 +293,7 @@ class LengthFramer implements Framer {
   }
 }
 
-/** Packets of version 3.1 or 4, in which only the first byte has its highest bit set. */
+/** A framer for packets of version 3.1 or 4, in which only the first byte has its highest bit set. */
 class HeaderFramer implements Framer {
   readonly #refuse: Refuse;
   readonly #version: Version;
@@ -331,14 +338,14 @@ function wrapDle(packet: Uint8Array): Buffer {
   return Buffer.from(bytes);
 }
 
-/** Returns how packets are divided over TCP, by version; `framing` matters only for version 5. */
+/** Returns the TCP framing for a protocol version; `framing` matters only for version 5. */
 export function framingOf(version: Version, framing: 'dle' | 'length'): Framing {
   if (version !== 5) return { createFramer: (refuse) => new HeaderFramer(version, refuse), wrap: (packet) => packet };
   if (framing === 'dle') return { createFramer: (refuse) => new DleFramer(refuse), wrap: wrapDle };
   return { createFramer: () => new LengthFramer(), wrap: (packet) => packet };
 }
 
-/** Returns the packet in a datagram. Some senders frame version 5 packets over UDP in the same way as over TCP. */
+/** Returns the packet in a UDP datagram. Some senders use the TCP framing for version 5 packets over UDP as well. */
 export function unwrapDatagram(bytes: Buffer): Buffer {
   if (bytes[0] !== dle || bytes[1] !== stx || bytes.readUInt16LE() === bytes.length - 2) return bytes;
   return new DleFramer(() => {}).push(bytes)[0] ?? bytes;
@@ -346,7 +353,7 @@ export function unwrapDatagram(bytes: Buffer): Buffer {
 
 // Packets as text
 
-/** Returns a packet as text: `1 "CAM 1" lh=red brightness=3 ; 2 "CAM 2" brightness=3`. Anything else is shown as hexadecimal digits. */
+/** Returns a packet as text: `1 "CAM 1" lh=red brightness=3 ; 2 "CAM 2" brightness=3`. Invalid packets are shown as hexadecimal digits. */
 export function showPacket(frame: Uint8Array): string {
   const bytes = Buffer.from(frame.buffer, frame.byteOffset, frame.byteLength);
   const packet = decodePacket(bytes);
@@ -364,7 +371,7 @@ function showDisplay({ screen, index, values }: Display): string {
 
 const wordPattern = /"(?:[^"\\]|\\.)*"|\S+/g;
 
-/** Reads displays in the format of `showPacket`. Errors: `Error` with a sentence. */
+/** Parses displays from the format of `showPacket`. Errors: `Error` with a sentence. */
 export function readDisplays(text: string): readonly Display[] {
   return text.split(/ +; +/).map((display) => {
     const [place = '', ...words] = display.match(wordPattern) ?? [];

@@ -1,6 +1,6 @@
-// Sends displays to one destination. Changed displays are sent at once. All displays are sent after each connect and at regular intervals,
-// because UDP may lose packets and a display that has just been switched on shows nothing. After each packet, the sender pauses; displays
-// that change in the meantime are then sent once, with their newest values.
+// Sends displays to one destination. Changed displays are sent immediately. All displays are sent after each connect and at regular
+// intervals, because UDP may lose packets and a display that has just been switched on shows nothing. After each packet, the sender pauses;
+// a display that changes several times during the pause is sent once, with its latest values.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { DeviceLink } from '../../device/link.ts';
@@ -13,11 +13,11 @@ export interface SenderOptions {
   readonly version: Version;
   readonly displays: readonly OwnDisplay[];
   readonly spacingMs: number;
-  /** The interval at which all displays are sent again; false means never. */
+  /** The interval at which all displays are sent again, in milliseconds; false means never. */
   readonly refreshMs: number | false;
   readonly connectTimeoutMs: number;
   readonly scheduler: SchedulerLike;
-  /** Returns a display's newest values; undefined if no value has been written. */
+  /** Returns the latest values of a display, or undefined if no value has been written. */
   read(display: OwnDisplay): Display | undefined;
   random?(): number;
 }
@@ -28,11 +28,11 @@ export interface SenderEvents {
   wire(bytes: Uint8Array): void;
 }
 
-/** The number of unsent bytes above which nothing more is sent to the destination. */
+/** The number of unsent bytes above which no further packets are sent to the destination. */
 export const maxQueuedBytes = 65_536;
-/** The number of displays that are considered for one packet. */
+/** The maximum number of displays that are offered to the encoder for one packet. */
 const displaysPerPacket = 256;
-/** The time for which a destination that has refused UDP packets must accept them before it counts as running. */
+/** The time for which a destination that has refused UDP packets must accept them before it counts as running, in milliseconds. */
 const proofMs = 2000;
 
 export class Sender {
@@ -72,7 +72,7 @@ export class Sender {
     return this.#link.stop();
   }
 
-  /** Sends a display whose values have changed. */
+  /** Sends a display whose values have changed, immediately or after the current pause. */
   change(display: OwnDisplay): void {
     if (!this.#link.isOpen) return; // all displays are sent as soon as the link is open
     this.#repeated.delete(display);
@@ -117,7 +117,7 @@ export class Sender {
     this.#timers.add(next);
   }
 
-  /** Sends one packet, with changed displays first, and the next packet after a pause. */
+  /** Sends one packet, in which changed displays come first, and schedules the next packet after the pause. */
   #send(): void {
     this.#pause = undefined;
     const { version, spacingMs, scheduler } = this.#options;
@@ -141,7 +141,7 @@ export class Sender {
     }
   }
 
-  /** Takes the next displays, omitting displays without a value. */
+  /** Returns the displays for the next packet, without the displays that have no values yet. */
   #take(): (readonly [OwnDisplay, Display])[] {
     const { version, read } = this.#options;
     const taken: (readonly [OwnDisplay, Display])[] = [];

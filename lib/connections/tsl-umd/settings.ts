@@ -1,4 +1,4 @@
-// The settings of a TSL UMD connection: where packets come from or go to, and the assignment of displays to parameters.
+// The settings of a TSL UMD connection: where packets come from or go to, and which displays correspond to which parameters.
 
 import { z } from 'zod';
 import type { Place } from '../../device/ports.ts';
@@ -21,9 +21,9 @@ import {
   partsOfVersion,
 } from './packet.ts';
 
-/** The maximum number of displays per connection. */
+/** The maximum number of displays in a connection. */
 export const maxDisplays = 4096;
-/** The maximum number of destinations. */
+/** The maximum number of destinations for packets. */
 const maxPlaces = 16;
 
 const numberExpected = `integer 0..${everywhere}, or text with variables such as "{n}"`;
@@ -99,7 +99,7 @@ export type TslSettings = z.output<typeof settingsSchema>;
 export interface OwnDisplay {
   readonly screen: number;
   readonly index: number;
-  /** The parts with their Parameter IDs: `[['text', 'cam/1/text'], …]`. */
+  /** The parts of the display with their Parameter IDs: `[['text', 'cam/1/text'], …]`. */
   readonly parts: readonly (readonly [part: Part, id: string])[];
   readonly text: string | undefined;
   readonly label: string | undefined;
@@ -112,7 +112,7 @@ export interface Displays {
 
 const compiled = new WeakMap<object, Displays>();
 
-/** Returns the displays in the settings and all errors in them. Caches the result for these settings. */
+/** Returns the displays in the settings and all mistakes. The result is cached for each settings object. */
 export function displaysOf(settings: TslSettings): Displays {
   let displays = compiled.get(settings.displays);
   if (displays === undefined) {
@@ -190,7 +190,7 @@ function compile({ version, displays }: TslSettings): Displays {
 const colourChoices = Object.fromEntries(colours.map((colour, number) => [colour, number]));
 const lampNames: Readonly<Record<string, string>> = { lh: 'left lamp', txt: 'text lamp', rh: 'right lamp' };
 
-/** Returns the declarations of the displays' parameters: read-only if the connection receives, read-write if it sends. */
+/** Returns the declarations of the displays' parameters, which are read-only if the connection receives and read-write if it sends. */
 export function declarationsOf(settings: TslSettings): readonly ParameterDeclaration[] {
   const access = isReceiving(settings) ? ('read-only' as const) : ('read-write' as const);
   return displaysOf(settings).list.flatMap(({ parts, text, label }) =>
@@ -237,7 +237,7 @@ export function isReceiving({ listen, tcpListen }: TslSettings): boolean {
   return listen !== undefined || tcpListen !== undefined;
 }
 
-/** Returns the local address on which the hub receives; undefined if the connection sends. */
+/** Returns the local address on which the hub receives packets, or undefined if the connection sends. */
 export function listenPlace({ listen, tcpListen }: TslSettings): Place | undefined {
   const written = listen ?? tcpListen;
   return written === undefined ? undefined : listeningPlace(written, []);

@@ -1,5 +1,5 @@
 // The connection type `tsl-umd`: the texts and tally lamps of under-monitor displays and multiviewers, in TSL UMD 3.1, 4 and 5. A
-// connection either receives them from a tally controller, or sends them to displays.
+// connection either receives displays from a tally controller or sends displays to their destinations.
 
 import { Observable } from 'rxjs';
 import { DeviceLink } from '../../device/link.ts';
@@ -55,7 +55,7 @@ export const tslUmd = defineConnectionType({
   run: (context) => (context.settings.simulate ? simulate() : run(context)),
 });
 
-/** Runs the connection over a test's transport, or otherwise over the transports in the settings. */
+/** Runs the connection over `played`, the transport of a test, or otherwise over the transports in the settings. */
 function run(context: ConnectionContext<TslSettings>, played?: Transport): Observable<ConnectionEvent> {
   return isReceiving(context.settings) ? receive(context, played) : send(context, played);
 }
@@ -255,7 +255,7 @@ function sendingTransports({ udp, tcp, version, framing }: TslSettings): readonl
   return places.map((place) => tcpClient(place, { createFramer: () => ({ push: () => [] }), wrap }, () => {}));
 }
 
-/** Converts messages in tests, in the format of `patchbay wire`: `1 "CAM 1" lh=red brightness=3`. */
+/** The converters for the packets in tests, which have the text format of `patchbay wire`: `1 "CAM 1" lh=red brightness=3`. */
 function playedMessages(settings: TslSettings): PlayedMessages {
   const { version } = settings;
   return playedPackets(isReceiving(settings), showPacket, (text) => encodePacket(version, readDisplays(text)).bytes);
