@@ -1,4 +1,4 @@
-// The module that TypeScript flows receive when they import `rxjs/operators`.
+// The module that TypeScript flows receive when they import `rxjs/operators`: the hub's RxJS operators.
 
 export * from 'rxjs/operators';
 export {

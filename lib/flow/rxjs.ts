@@ -19,7 +19,7 @@ interface Kept<T> {
 
 type Project = (value: unknown, index: number) => rxjs.ObservableInput<unknown>;
 
-/** Forwards values with its own logic. The subscriber ends with its listener, even during synchronous emissions. */
+/** A subscriber that forwards values with its own logic. It ends with its listener, even during synchronous emissions. */
 class Forwarding<T> extends rxjs.Subscriber<T> {
   readonly #forward: (value: T) => void;
 
@@ -33,7 +33,10 @@ class Forwarding<T> extends rxjs.Subscriber<T> {
   }
 }
 
-/** Wraps an operator that forwards values later, so that each value keeps the change with which the value arrived as its cause. */
+/**
+ * Returns an operator that behaves like the given operator, which forwards values later, but in which each value keeps the change with
+ * which it arrived as its cause.
+ */
 function withCauses(operator: rxjs.OperatorFunction<Kept<unknown>, Kept<unknown>>) {
   return (source: rxjs.Observable<unknown>) =>
     new rxjs.Observable((subscriber) => {
@@ -42,17 +45,20 @@ function withCauses(operator: rxjs.OperatorFunction<Kept<unknown>, Kept<unknown>
     });
 }
 
-/** Wraps a selector, so that it receives the plain values. */
+/** Returns a selector that receives the plain values instead of the values with their causes. */
 function ofValues<T>(select: (value: unknown) => T): (kept: Kept<unknown>) => T {
   return ({ value }) => select(value);
 }
 
-/** Wraps an operator that creates a stream from each value, so that the stream runs with the cause of the value. */
+/**
+ * Returns an operator that behaves like the given operator, which creates a stream from each value, but runs each stream with the cause of
+ * its value.
+ */
 function withInnerCauses(
   operator: (project: Project, ...others: unknown[]) => rxjs.OperatorFunction<unknown, unknown>,
 ) {
   return (project: Project, ...others: unknown[]) => {
-    if (typeof others[0] === 'function') return operator(project, ...others); // an old form, with a result selector
+    if (typeof others[0] === 'function') return operator(project, ...others); // an old RxJS signature, with a result selector
     const projectKept = (value: unknown, index: number) => inner(value as Kept<unknown>, index, project);
     return (source: rxjs.Observable<unknown>) => source.pipe(rxjs.map(keep), operator(projectKept, ...others));
   };
@@ -89,8 +95,8 @@ export const mergeMap = withInnerCauses(rxjs.mergeMap as never) as typeof rxjs.m
 export const switchMap = withInnerCauses(rxjs.switchMap as never) as typeof rxjs.switchMap;
 export const exhaustMap = withInnerCauses(rxjs.exhaustMap as never) as typeof rxjs.exhaustMap;
 
-// The parts of RxJS that take time. They use the scheduler of the hub instead of the machine's clock, so setting that clock affects no
-// wait of a flow in TypeScript. A date is a time of day: the wait until then is computed when it begins.
+// The parts of RxJS that take time. These parts use the hub's scheduler instead of the machine's clock, so setting that clock affects no
+// wait in a TypeScript flow. A date is a time of day: the wait until then is computed when the wait begins.
 
 type Scheduler = rxjs.SchedulerLike;
 
@@ -232,7 +238,7 @@ function withScheduler(others: readonly unknown[]): readonly unknown[] {
   return isScheduler(others.at(-1)) ? others : [...others, streamScheduler];
 }
 
-/** Uses the hub's timer for a delay in milliseconds, for which RxJS itself would use its own scheduler. */
+/** Replaces a delay in milliseconds with the hub's timer, because RxJS would use its own scheduler. */
 function withTimer(given: number | { readonly delay?: unknown } | undefined): unknown {
   if (typeof given !== 'object' || typeof given.delay !== 'number') return given;
   const { delay } = given;

@@ -1,4 +1,4 @@
-// The streams used by TypeScript rules. Streams are created while their file is checked, and connected to the sources of their rule when
+// The streams that TypeScript rules use. Streams are created while their file is checked, and connected to the sources of their rule when
 // the rule runs. Each stream knows its addresses from the start.
 
 import { Observable, type Subscriber, type Subscription } from 'rxjs';
@@ -9,11 +9,11 @@ import type { On, StreamOptions } from './define-flow.ts';
 import type { NamedValues, Sources } from './plan.ts';
 import { runInFlow } from './programs/flow-code.ts';
 
-/** A parameter requested by a flow file. `type` is the type that the author expects; undefined means any type. */
+/** A parameter requested by a flow file. `type` is the type that the author expects; undefined means that any type is accepted. */
 export interface AskedParameter {
   readonly address: string;
   readonly type: ValueType | undefined;
-  /** The stack of the call. */
+  /** The error stack of the request, which leads to the author's code. */
   readonly stack: string;
   readonly listensToWrites: boolean;
 }
@@ -28,7 +28,7 @@ export class Streams {
   #addresses: readonly string[] = [];
   #sources: Sources | undefined;
 
-  /** `flow` is the name of the file, to which work started by its streams, such as a timer, is attributed. */
+  /** `flow` is the name of the flow file. Work that the streams start, such as a timer, is attributed to this name. */
   constructor(flow: string) {
     this.#flow = flow;
     const one =
@@ -58,7 +58,10 @@ export class Streams {
     });
   }
 
-  /** Returns the addresses from which a stream is derived. For a stream that joins several streams, these are all addresses in its file. */
+  /**
+   * Returns the addresses from which a stream is derived. For a stream that joins several streams, these are all addresses that its file
+   * has requested.
+   */
   addressesOf(stream: Observable<unknown>): readonly string[] {
     for (let at: Observable<unknown> | undefined = stream; at !== undefined; at = at.source) {
       const addresses = this.#addressesOf.get(at);
@@ -67,13 +70,13 @@ export class Streams {
     return this.addresses;
   }
 
-  /** All addresses requested by the file, in one list that all its rules share. */
+  /** All addresses that the file has requested, in one list that all its rules share. */
   get addresses(): readonly string[] {
     if (this.#addresses.length !== this.asked.length) this.#addresses = this.asked.map(({ address }) => address);
     return this.#addresses;
   }
 
-  /** Returns the same stream. Work that the stream starts after the subscription is attributed to the flow. */
+  /** Returns a stream with the same values. Work that the stream starts after the subscription is attributed to the flow. */
   own(stream: Observable<unknown>): Observable<unknown> {
     return new Observable((subscriber) => runInFlow(this.#flow, () => stream.subscribe(subscriber)));
   }
@@ -113,7 +116,7 @@ function listensTo({ hear = 'changes' }: StreamOptions = {}): boolean {
   return hear === 'writes';
 }
 
-/** Returns the object wrapped so that it throws an error for an unknown name. */
+/** Wraps the object passed to `rules(on)`, so that reading an unknown name throws an error. */
 function onlyThese(on: On): On {
   return new Proxy(on, {
     get(target, name) {

@@ -17,36 +17,39 @@ export interface Expectation {
   readonly text: string;
   /** Returns the location of the expectation, such as `demo.json5:7:20`, by reading the file again. */
   place(): string;
-  /** Returns whether a value, or the number of times that a trigger fired, meets the expectation. An unknown value is undefined. */
+  /**
+   * Returns whether a value, or the number of times that a trigger has fired, meets the expectation. An unknown value is passed as
+   * undefined.
+   */
   isMetBy(actual: Value | undefined): boolean;
 }
 
-/** An action of a device in a test, or an expectation for the device. */
+/** An action of a device in a test, or an expectation about the device. */
 export interface DevicePart {
   readonly connectionId: string;
-  /** Returns the location of the part. */
+  /** Returns the location of this part of the test, such as `demo.json5:7:20`. */
   place(): string;
 }
 
 /**
- * One step. At its time, the step sets `set`, and simulates devices with `link` and `receive`. Then it checks `sent`, `stale`, `wanted` and
- * `expect`. From then on, it watches `never` for `duringMs`.
+ * One step of a test. At its time, the step sets the values in `set`, and simulates devices with `link` and `receive`. Then the step checks
+ * `sent`, `stale`, `wanted` and `expect`. From then on, the step watches `never` for `duringMs`.
  */
 export interface TestStep {
-  /** The time in milliseconds since the start of the test; undefined means as soon as the previous step is done. */
+  /** The time in milliseconds since the start of the test. Undefined means that the step begins as soon as the previous step is done. */
   readonly atMs: number | undefined;
   readonly set: readonly Assignment[];
   readonly expect: readonly Expectation[];
   readonly never: readonly Expectation[];
   readonly duringMs: number;
-  /** Whether the device can be reached. */
+  /** Whether each device can be reached from now on. */
   readonly link: readonly (DevicePart & { readonly isUp: boolean })[];
   /** The frames that the device sends. */
   readonly receive: readonly (DevicePart & { readonly bytes: Uint8Array })[];
   /** The frames that the hub must have sent since the last `sent`, in this order. Empty if the hub must not have sent any frames. */
   readonly sent: readonly (DevicePart & { readonly frames: readonly string[] })[];
   readonly stale: readonly (DevicePart & { readonly isStale: boolean })[];
-  /** The values of pending writes. */
+  /** The expected values of pending writes. */
   readonly wanted: readonly Expectation[];
 }
 
@@ -55,13 +58,13 @@ export interface TestPlan {
   readonly file: string;
   /** Returns the location of the test, such as `demo.json5:7:20`. */
   place(): string;
-  /** The time of day at the start of the test, in milliseconds since 1970; undefined means the default. */
+  /** The time of day at the start of the test, in milliseconds since 1970; undefined stands for the default time. */
   readonly startMs: number | undefined;
   readonly given: readonly Assignment[];
   readonly steps: readonly TestStep[];
   /** The connections whose devices the test simulates. */
   readonly played: ReadonlySet<string>;
-  /** Addresses that seem to belong to other hubs and whose types are not known, so the test cannot run. */
+  /** Addresses that seem to belong to other hubs and whose types are not known. If there are any, the test cannot run. */
   readonly unknown: readonly string[];
 }
 

@@ -1,10 +1,10 @@
-// The differences that a reload makes, by name.
+// The differences that a reload makes, as lists of names.
 
 import type { Difference } from '../../model/reports/reload-report.ts';
 
 export type { Difference } from '../../model/reports/reload-report.ts';
 
-/** Compares removed names with added names. A name that is in both lists has changed. */
+/** Returns the differences between removed and added names. A name that is in both lists has changed. */
 export function differenceOf(left: Iterable<string>, come: Iterable<string>): Difference {
   const before = new Set(left);
   const after = new Set(come);

@@ -1,6 +1,6 @@
 // Switches by operators that override the flow files: rules switched off or on, connections stopped or started. A switch ends with the hub
-// or when the source text changes. A switch with a term outlasts both, until a time or permanently. The log and the audit record each rule
-// or connection that follows its flow file again.
+// or when the source text changes. A switch with a term outlasts both, until a time or permanently. Whenever a rule or connection follows
+// its flow file again, the log and the audit record this.
 
 import type { SchedulerLike, Subscription } from 'rxjs';
 import type { Log } from '../../connections/connection.ts';
@@ -8,7 +8,7 @@ import type { Origin } from '../../model/parameter.ts';
 import type { Override, SwitchTerm } from '../../model/reports/rule-status.ts';
 import type { HubPersistence } from './connections/hub-persistence.ts';
 
-/** The switch of a rule or a connection by an operator. */
+/** An operator's switch of a rule or a connection. */
 export interface ManualSwitch {
   readonly isOn: boolean;
   readonly by: Origin;
@@ -23,26 +23,28 @@ export interface Switchable {
   readonly file: string;
 }
 
-/** A switch as kept by a store. Times are in milliseconds since 1970. */
+/** A switch in the form in which a store keeps it. Times are in milliseconds since 1970. */
 interface Kept extends Switchable {
   readonly isOn: boolean;
   readonly by: string;
   readonly since?: number;
   /**
-   * The end of the switch. null means that the switch is permanent; undefined means that it ends with the hub or when the text in the flow
-   * file changes.
+   * When the switch ends, in milliseconds since 1970. null means that the switch is permanent; undefined means that the switch ends with
+   * the hub or when the text in the flow file changes.
    */
   readonly until?: number | null;
   readonly reason?: string;
 }
 
-/** Keeps the switches with a term for a hub without a store. */
+/** Keeps the switches with a term if the hub has no store. */
 export interface SwitchFile {
   read(): readonly unknown[];
   write(kept: readonly unknown[]): void;
 }
 
-/** The maximum interval at which the ends of terms are checked, because a Node.js timer cannot wait longer than 24 days. */
+/**
+ * The maximum interval at which the ends of terms are checked, in milliseconds, because a Node.js timer cannot wait longer than 24 days.
+ */
 const mostWaitMs = 3_600_000;
 
 const hubRestarted = 'the hub was restarted';
@@ -52,11 +54,11 @@ export class ManualSwitches {
   readonly #persistence: HubPersistence;
   readonly #present = new Map<string, Kept>();
   readonly #scheduler: SchedulerLike;
-  /** The times at which terms end, on the scheduler's clock, which never jumps. */
+  /** When terms end, in milliseconds on the scheduler's clock, which never jumps. Keyed by rule or connection. */
   readonly #ends = new Map<string, number>();
   #waiting: Subscription | undefined;
   #file: SwitchFile | undefined;
-  /** Makes a rule or connection follow its flow file again. */
+  /** Called to make a rule or connection follow its flow file again. */
   onEnd: (what: Switchable) => void = () => {};
 
   constructor(log: Log, persistence: HubPersistence, scheduler: SchedulerLike) {
@@ -65,13 +67,13 @@ export class ManualSwitches {
     this.#scheduler = scheduler;
   }
 
-  /** Takes over the switches with a term that an earlier run has left in a file. Without a store, the switches stay in that file. */
+  /** Adopts the switches with a term that an earlier run has left in a file. If the hub has no store, the switches stay in the file. */
   keepIn(file: SwitchFile): void {
     this.#file = file;
     if (!this.#persistence.hasStore) this.recallTerms(file.read());
   }
 
-  /** Takes over and returns switches with a term from an earlier run. */
+  /** Adopts and returns the switches with a term from an earlier run. */
   recallTerms(remembered: Iterable<unknown>): readonly Switchable[] {
     const recalled: Switchable[] = [];
     for (const kept of remembered) {
@@ -112,7 +114,7 @@ export class ManualSwitches {
     this.#ends.delete(id);
     if (kept.until === undefined) return;
     const { until, since = 0 } = kept;
-    // over a restart no wait grows beyond what it was set to, whatever the clock of the machine says
+    // after a restart, no wait is longer than the term that was set, whatever time the machine's clock shows
     const leftMs = until === null ? Number.POSITIVE_INFINITY : Math.min(until - Date.now(), until - since);
     this.#ends.set(id, this.#scheduler.now() + Math.max(0, leftMs));
     this.#wait();
@@ -150,7 +152,7 @@ export class ManualSwitches {
       this.#file?.write([...this.#present.values()].filter(({ until }) => until !== undefined));
   }
 
-  /** Records a switch; undefined means that the flow file applies. */
+  /** Records how an operator has switched a rule or connection; undefined means that the flow file applies. */
   note(what: Switchable, by: ManualSwitch | undefined): void {
     const { kind, name, file } = what;
     const id = idOf(what);
@@ -175,7 +177,8 @@ export class ManualSwitches {
   }
 
   /**
-   * Ends a switch, so that the flow file applies again, and reports this if it has an effect. `why` is the reason, such as a changed text.
+   * Ends a switch, so that the flow file applies again, and reports the end if it has an effect. `why` is the reason, such as a changed
+   * text.
    */
   release(what: Switchable, { isOn, by }: ManualSwitch, isOnAgain: boolean, why: string): void {
     this.note(what, undefined);
@@ -184,7 +187,7 @@ export class ManualSwitches {
 
   /**
    * Reports the switches from an earlier run of the hub that no longer apply. `isOn` returns the state of a rule or connection, or
-   * undefined if there is no rule or connection with this name. Call this whenever a store has restored its values.
+   * undefined if no rule or connection has this name. Call this whenever a store has restored its values.
    */
   recall(remembered: ReadonlyMap<string, unknown>, isOn: (what: Switchable) => boolean | undefined): void {
     for (const kept of remembered.values()) {
@@ -196,7 +199,7 @@ export class ManualSwitches {
     }
   }
 
-  /** Logs which switches end with the hub. */
+  /** Logs which switches end because the hub is stopping. */
   end(): void {
     for (const kept of this.#present.values())
       if (kept.until === undefined)

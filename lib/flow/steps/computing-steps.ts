@@ -1,4 +1,4 @@
-// Steps that compute with an expression.
+// Steps that compute results with an expression.
 import { Observable, Subscriber } from 'rxjs';
 import { z } from 'zod';
 import { groupDigits } from '../../model/digits.ts';
@@ -9,10 +9,10 @@ import { conditional, define, expression, type NamedStep, ofNumbers, scalar, typ
 import { OneValue } from './held-values.ts';
 import type { Operator, StepRuntime } from './step.ts';
 
-// Steps that turn each value into another one immediately. Such a step is one object between two others: an operator of rxjs is a
-// dozen objects and functions, and with thousands of rules each of them is one more cache miss.
+// Steps that turn each value into another value immediately. Such a step is a single object between two others: an RxJS operator consists
+// of a dozen objects and functions, and with thousands of rules, each of them is one more cache miss.
 
-/** A running step, which ends with its listener. */
+/** A running step that turns each value into another value immediately. The step ends with its listener. */
 abstract class EachValue extends Subscriber<Value> {
   /** Returns the result for a value, or undefined if no value is to be emitted. */
   protected abstract compute(value: Value): Value | undefined;
@@ -29,12 +29,12 @@ abstract class EachValue extends Subscriber<Value> {
   }
 }
 
-/** Returns an operator that creates the step each time a rule starts. */
+/** Returns an operator that creates the step anew each time a rule starts. */
 function each(create: (listener: Subscriber<Value>) => EachValue): Operator {
   return (source) => new Observable<Value>((listener) => source.subscribe(create(listener)));
 }
 
-/** Returns an operator that emits the result for each value, and does not emit if the result is undefined. */
+/** Returns an operator that emits the result of `compute` for each value, and emits nothing if the result is undefined. */
 function computeEach(compute: (value: Value) => Value | undefined): Operator {
   return each((listener) => new Computing(listener, compute));
 }
@@ -148,7 +148,7 @@ class Pairing extends EachValue {
   }
 }
 
-/** Sums up the results. Emits the unchanged sum if the expression has no result, or if the result is too long. */
+/** A running `scan` step: sums up the results. Emits the unchanged sum if the expression has no result, or if the result is too long. */
 class Summing extends EachValue {
   readonly #expression: BoundExpression;
   readonly #runtime: StepRuntime;
@@ -179,7 +179,7 @@ class Summing extends EachValue {
   }
 }
 
-// Steps that turn each value into another one without an expression.
+// Steps that turn each value into another value without an expression.
 
 const range = z.tuple([z.number(), z.number()], { error: 'a pair of numbers such as [0, 100]' });
 

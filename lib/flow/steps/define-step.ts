@@ -22,22 +22,22 @@ export const durationMs = z
     }
   });
 
-/** A schema for a duration of at least this many milliseconds. */
+/** Returns the schema for a duration of at least `leastMs` milliseconds. */
 export const atLeast = (leastMs: number) =>
   durationMs.refine((ms) => ms >= leastMs, {
     error: ({ input }) => `expected at least ${leastMs} ms, got ${input}`,
   });
 
-/** The patterns in these settings serve only the JSON Schema; the check reports further errors. */
+/** The schema for an expression. The pattern serves only the JSON Schema; the check reports further errors. */
 export const expression = z.string({ error: 'an expression in text' }).meta(expressionSchema);
 export const scalar = z.union([z.string(), z.number(), z.boolean()], { error: 'text, number or boolean' });
 
-/** Steps within a step, each of which is checked. */
+/** The schema for steps within a step. The check then checks each of these steps. */
 export const stepList = z
   .array(z.unknown(), { error: 'a list of steps' })
   .min(1, { error: 'a list of steps such as [{ delay: "1s" }]' });
 
-/** Defines a step. */
+/** Defines a step, given its name, schema, preparation and documentation. */
 export function define<Schema extends z.ZodType>(
   name: string,
   summary: string,
@@ -47,7 +47,7 @@ export function define<Schema extends z.ZodType>(
   return [name, { summary, setting, prepare: prepare as StepType['prepare'] }];
 }
 
-/** Defines a step that needs only its setting. `result` is the output type; if omitted, the output type is the input type. */
+/** Defines a step that needs nothing but its setting. `result` is the output type, which defaults to the input type. */
 export function plain<Schema extends z.ZodType>(
   name: string,
   summary: string,
@@ -58,7 +58,7 @@ export function plain<Schema extends z.ZodType>(
   return define(name, summary, setting, (value, { type }) => ({ type: result ?? type, create: () => create(value) }));
 }
 
-/** Defines a step that takes and emits numbers. */
+/** Defines a step that accepts and emits numbers. */
 export function ofNumbers<Schema extends z.ZodType>(
   name: string,
   summary: string,
@@ -72,7 +72,7 @@ export function ofNumbers<Schema extends z.ZodType>(
   });
 }
 
-/** Defines a step whose setting is a condition on `value`. */
+/** Defines a step whose setting is a condition that may read `value`. */
 export function conditional(
   name: string,
   summary: string,
@@ -84,7 +84,7 @@ export function conditional(
   });
 }
 
-/** Returns the type of a value in a flow file. A number may be a float. */
+/** Returns the type of a value as written in a flow file. Any number may be a float. */
 export function typeOfScalar(value: Value): ValueType {
   if (typeof value === 'string') return 'S';
   return typeof value === 'boolean' ? 'B' : 'F';

@@ -1,4 +1,4 @@
-// Steps that keep emitting between values, on a time grid.
+// Steps that keep emitting between the arrivals of values, on a time grid.
 import { concat, NEVER, Observable, of, type SchedulerLike, Subscription, switchMap } from 'rxjs';
 import { z } from 'zod';
 import { groupDigits } from '../../model/digits.ts';
@@ -7,8 +7,9 @@ import { atLeast, define, type NamedStep, ofNumbers, stepList } from './define-s
 import { holdingOne } from './held-values.ts';
 import type { Operator } from './step.ts';
 
-/** The shortest interval of a grid, and the maximum number of intervals in one period. */
+/** The shortest interval of a grid, in milliseconds. */
 const shortestMs = 10;
+/** The maximum number of grid intervals in one period. */
 const mostInGrid = 1000;
 
 const averageForm = '"10s" or { over: "10s", every: "1s" }';
@@ -52,7 +53,7 @@ export const gradualSteps: readonly NamedStep[] = [
         type: steps.length === 0 ? type : steps.at(-1)!.type,
         create: (runtime) =>
           switchMap((value) => {
-            const alone$ = concat(of(value), NEVER); // debounceTime passes on immediately when its source completes
+            const alone$ = concat(of(value), NEVER); // `debounceTime` emits its value immediately when its source completes
             return steps.reduce((stream$, step) => stream$.pipe(step.create(runtime)), alone$);
           }),
       };
@@ -65,7 +66,7 @@ interface OverEvery {
   readonly every: number;
 }
 
-/** Returns the schema of a setting that is a duration, or a duration with an interval that replaces the default interval. */
+/** Returns the schema for a setting that is either a duration, or a duration with an interval that replaces the default interval. */
 function overEvery(form: string, usual: (over: number) => number) {
   return z
     .union(
@@ -83,7 +84,7 @@ function overEvery(form: string, usual: (over: number) => number) {
     });
 }
 
-/** Runs work on a time grid until the work returns false. Missed ticks are not made up for. */
+/** Runs work at each tick of a time grid until the work returns false. Missed ticks are not made up for. */
 function onGrid(everyMs: number, scheduler: SchedulerLike, work: (elapsedMs: number) => boolean): Subscription {
   const startMs = scheduler.now();
   const running = new Subscription();
@@ -112,7 +113,7 @@ function repeated(value: Value, everyMs: number, scheduler: SchedulerLike): Obse
   });
 }
 
-/** Ramps from the current number to each new number. Emits the first value immediately. */
+/** Ramps from the current number to each new number, on the grid. The first value is emitted immediately. */
 function rampOf({ over, every }: OverEvery, scheduler: SchedulerLike): Operator {
   let present: number | undefined;
   const rampTo = (target: number) =>
@@ -133,7 +134,7 @@ function rampOf({ over, every }: OverEvery, scheduler: SchedulerLike): Operator 
   return switchMap((value) => rampTo(Number(value)));
 }
 
-/** Emits the first value immediately, and then the mean on the grid until the mean permanently equals the value. */
+/** Emits the first value immediately, and then the mean on the grid until the mean has permanently reached the value. */
 function averageOf({ over, every }: OverEvery, scheduler: SchedulerLike): Operator {
   return (source) =>
     new Observable((subscriber) => {
@@ -166,8 +167,8 @@ function averageOf({ over, every }: OverEvery, scheduler: SchedulerLike): Operat
     });
 }
 
-// The mean of a number over the last parts of a period, weighted by how long the number lasted. It stores one sum per part, no matter how
-// often the number changes.
+// The mean of a number over the last parts of a period, weighted by how long the number had each value. One sum is stored per part, no
+// matter how often the number changes.
 
 interface MeanOverTime {
   put(number: number, nowMs: number): void;
@@ -176,7 +177,7 @@ interface MeanOverTime {
 }
 
 interface Part {
-  /** The number multiplied by milliseconds. */
+  /** The integral of the number over the part: the number multiplied by milliseconds. */
   readonly area: number;
   readonly ms: number;
 }
@@ -187,7 +188,7 @@ function createMean(most: number, partMs: number): MeanOverTime {
   let sinceMs = 0;
   let area = 0;
   let ms = 0;
-  /** The number of parts that have ended since the number changed. */
+  /** The number of parts that have ended since the number last changed. */
   let quiet = Infinity;
   const pass = (nowMs: number) => {
     area += (present ?? 0) * (nowMs - sinceMs);

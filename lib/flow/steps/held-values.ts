@@ -1,28 +1,28 @@
-// Counts the bytes that steps hold: each step has a separate limit, and all steps share the hub's limit.
+// Counts the bytes that steps hold. Each step has its own limit, and all steps together are subject to the hub's limit.
 
 import { Observable, Subject, Subscription } from 'rxjs';
 import { type Account, textBytes } from '../../model/held-bytes.ts';
 import type { Value, ValueType } from '../../model/value.ts';
 import type { Operator, StepRuntime } from './step.ts';
 
-/** The maximum number of bytes that a step may hold. */
+/** The maximum size of the values that a step may hold, in bytes. */
 export const maxStepBytes = 16 * 1024 * 1024;
-/** The message for a step that had to drop everything. */
+/** The message for a step that had to drop all its values. */
 export const letGoMessage = 'the hub holds too much data, so the values that the step held were dropped';
-/** The length below which a string is negligible in a step that holds one value. */
+/** The length, in characters, up to which a string in a step that holds only one value is not counted. */
 const longText = 1024;
 
-/** Returns the size of a value without its container, in bytes. */
+/** Returns the size of a value in bytes, without the object that contains it. */
 export function valueBytes(value: Value): number {
   return typeof value === 'string' ? textBytes(value) : 8;
 }
 
-/** The account of a step that remembers one value. Only long strings are counted. */
+/** Counts the bytes of a step that remembers one value. Only long strings are counted. */
 export class OneValue {
   readonly #account: Account;
   #isCounted = false;
 
-  /** `forget` drops the value. */
+  /** `forget` is called to drop the value when the hub holds too much data. */
   constructor({ open, overflow }: Pick<StepRuntime, 'open' | 'overflow'>, forget: () => void) {
     this.#account = open(() => {
       this.note(undefined);
@@ -31,7 +31,7 @@ export class OneValue {
     });
   }
 
-  /** Records the value that the step now remembers instead of the previous value; undefined means that no value is remembered. */
+  /** Records the value that the step remembers from now on; undefined means that the step remembers no value. */
   note(value: Value | undefined): void {
     const isLong = typeof value === 'string' && value.length > longText;
     if (!isLong && !this.#isCounted) return;
@@ -41,8 +41,8 @@ export class OneValue {
 }
 
 /**
- * Counts the latest value as held by an operator that delays one value, if the value may be a string. `keeps`: the operator still holds the
- * value after passing it on. When the hub holds too much, the operator restarts and discards the value.
+ * Returns an operator that delays one value, with the value counted as held if it may be a string. With `keeps`, the operator still holds
+ * the value after passing it on. When the hub holds too much data, the operator restarts and discards the value.
  */
 export function holdingOne(
   type: ValueType | undefined,

@@ -1,4 +1,4 @@
-// The definition of a step in `pipe`: the schema of its setting, its preparation by the check, and its form in a running rule.
+// The definition of a step in `pipe`: the schema for its setting, its preparation by the check, and its form in a running rule.
 
 import type { OperatorFunction, SchedulerLike } from 'rxjs';
 import type { z } from 'zod';
@@ -8,21 +8,21 @@ import type { BoundExpression, RuleExpression } from '../rule-expression.ts';
 
 export type Operator = OperatorFunction<Value, Value>;
 
-/** A kind of step, such as `debounceTime`. */
+/** A kind of step, such as `debounceTime`, with its documentation. */
 export interface StepType {
   readonly summary: string;
   readonly setting: z.ZodType;
-  /** Prepares a step from a setting that matches the schema. Errors: `bad-flow`. */
+  /** Prepares a step, given a setting that matches the schema. Errors: `bad-flow`. */
   prepare(setting: unknown, context: StepContext): PreparedStep;
 }
 
 /** The context in which a step is prepared. */
 export interface StepContext {
-  /** The input type; undefined if the type is not known. */
+  /** The type of the values that enter the step; undefined if the type is not known. */
   readonly type: ValueType | undefined;
-  /** Compiles an expression that uses `value` and further names; `expects` is 'B' for conditions. Errors: `bad-flow`. */
+  /** Compiles an expression that may read `value` and the names in `more`. `expects` is 'B' for conditions. Errors: `bad-flow`. */
   compile(text: string, more?: Readonly<Record<string, ValueType | undefined>>, expects?: 'B'): RuleExpression;
-  /** Prepares steps within the step. Steps with errors are reported and omitted. */
+  /** Prepares the steps within the step. Steps with errors are reported and omitted. */
   prepare(items: readonly unknown[]): readonly PreparedStep[];
 }
 
@@ -37,13 +37,15 @@ export interface PreparedStep {
 /** The environment of a step when its rule starts. */
 export interface StepRuntime {
   readonly scheduler: SchedulerLike;
-  /** The same clock for steps that hold each value separately: a delayed value keeps the cause with which the value arrived. */
+  /** A clock for steps that hold each value separately: a delayed value keeps the cause with which it arrived. */
   readonly causalScheduler: SchedulerLike;
   bind(expression: RuleExpression): BoundExpression;
   /** Reports that a value was dropped because the step is full. */
   overflow(message: string): void;
-  /** Returns the size of the changes that led to the current value, because a step that holds the value also holds these changes. */
+  /**
+   * Returns the size of the changes that led to the current value, in bytes, because a step that holds the value also holds these changes.
+   */
   causeBytes(): number;
-  /** Opens an account for the bytes that the step holds; `letGo` drops everything when the hub holds too much. */
+  /** Opens an account for the bytes that the step holds. `letGo` is called to drop all held values when the hub holds too much data. */
   open(letGo: () => void): Account;
 }

@@ -1,4 +1,4 @@
-// Steps that delay values. A step that holds each value separately is limited in values and bytes.
+// Steps that delay values. A step that holds each value separately is limited in the number and size of values.
 import {
   auditTime,
   debounceTime,
@@ -31,7 +31,7 @@ import type { Operator, StepRuntime } from './step.ts';
  * limited.
  */
 const maxDelayed = 10_000;
-/** The size of a waiting value's container, in bytes. */
+/** The size of the object that contains a waiting value, in bytes. */
 const delayedBytes = 512;
 const delayIsFull = `a delay holds ${groupDigits(maxDelayed)} values at most; the next one was dropped`;
 const delayIsHeavy = `a delay holds ${maxStepBytes / 1024 / 1024} MB at most; the next one was dropped`;
@@ -65,7 +65,10 @@ export const timingSteps: readonly NamedStep[] = [
   late('offDelay', 'passes on true immediately, and false once it has lasted this long: a lamp stays on', false),
 ];
 
-/** Defines a step that passes on either true or false late, and the other value immediately. A repeated value does not restart the wait. */
+/**
+ * Defines a step that delays one of the values true and false, and passes the other on immediately. A repeated value does not restart the
+ * wait.
+ */
 function late(name: string, summary: string, lateValue: boolean): NamedStep {
   return define(name, summary, durationMs, (ms, { type }) => {
     if (type !== undefined && type !== 'B')
@@ -89,7 +92,7 @@ function late(name: string, summary: string, lateValue: boolean): NamedStep {
 
 const typeNames = { S: 'text', I: 'a number', F: 'a number', T: 'a trigger' } as const;
 
-/** Defines a step that delays the latest value. */
+/** Defines a step that delays only the latest value. */
 function newest(
   name: string,
   summary: string,

@@ -18,13 +18,14 @@ interface Item {
 
 class SlidingWindow {
   #items: Item[] = [];
-  /** Items before this index have left the window. */
+  /** The index of the oldest item in the window. Items before this index have left the window. */
   #first = 0;
   #sum = 0;
-  /** The number of items that have left since the sum was last recomputed. Recomputing is necessary because of rounding. */
+  /** The number of items that have left since the sum was last recomputed. The sum is recomputed because rounding errors accumulate. */
   #leftSinceSum = 0;
-  /** Items that may become the minimum or the maximum: each item is less, or greater, than all remaining items before it. */
+  /** The items that are less than every later item, oldest first. The first of these items is the minimum. */
   #least: Item[] = [];
+  /** The items that are greater than every later item, oldest first. The first of these items is the maximum. */
   #greatest: Item[] = [];
 
   get count(): number {
@@ -81,12 +82,13 @@ class SlidingWindow {
   }
 }
 
-/** The maximum number of values in a window. Beyond this number, the oldest value leaves too early and the rule is shown as limited. */
+/** The maximum number of values in a window. If more values arrive, the oldest value leaves too early and the rule is shown as limited. */
 const maxInWindow = 10_000;
 const isFull = (step: string) =>
   `a ${step} holds ${groupDigits(maxInWindow)} values at most; the oldest one was dropped`;
-/** The size of a value in a window, and the number of values that are counted at a time. */
+/** The size of a value in a window, in bytes. */
 const itemBytes = 64;
+/** The number of values whose bytes are counted at a time. */
 const countedTogether = 64;
 const windowForm = "{ of: 'max', over: '10s' } or { of: 'mean', count: 5 }";
 const countForm = `integer 1..${maxInWindow}`;
@@ -94,7 +96,7 @@ const countForm = `integer 1..${maxInWindow}`;
 const results = {
   min: (window: SlidingWindow) => window.least,
   max: (window: SlidingWindow) => window.greatest,
-  mean: (window: SlidingWindow) => Number(window.mean.toPrecision(12)), // 0.1, not 0.09999999999999999
+  mean: (window: SlidingWindow) => Number(window.mean.toPrecision(12)), // 0.1 instead of 0.09999999999999999
 };
 
 export const windowSteps: readonly NamedStep[] = [
@@ -156,7 +158,7 @@ function lastOnes(count: number, result: (window: SlidingWindow) => number, runt
     });
 }
 
-/** A window that counts its bytes, one batch of values at a time. */
+/** A window that counts its bytes, in batches of values. */
 class HeldWindow extends SlidingWindow {
   readonly #account: Account;
 
@@ -179,7 +181,7 @@ class HeldWindow extends SlidingWindow {
   }
 }
 
-/** Emits the result for each value, and again when values become too old; at least `least` values stay in the window. */
+/** Emits the result for each value, and again when values become too old. At least `least` values stay in the window. */
 function windowOf(
   step: string,
   overMs: number,
@@ -231,7 +233,10 @@ function windowOf(
     });
 }
 
-/** Emits nothing for the first value. Values at the same moment are compared with the last value from an earlier moment. */
+/**
+ * Emits the rate of change in units per `perMs` milliseconds, but nothing for the first value. Values at the same moment are compared with
+ * the last value from an earlier moment.
+ */
 function rateOf(perMs: number, scheduler: SchedulerLike): Operator {
   return (source) =>
     new Observable((subscriber) => {

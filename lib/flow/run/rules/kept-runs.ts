@@ -6,32 +6,35 @@ import { cutText } from '../../../model/printable.ts';
 import type { RuleOutcome, RuleRun } from '../../../model/reports/rule-status.ts';
 import { toText, type Value } from '../../../model/value.ts';
 
-/** The maximum length of a kept string; longer strings are truncated. */
+/** The maximum length of a kept string, in characters; longer strings are truncated. */
 export const keptLength = 200;
 
-/** The offsets of a run's numbers. */
+/** The positions of a run's numbers within the run: revision, time, value and result. */
 const revisionAt = 0;
 const timeAt = 1;
 const valueAt = 2;
 const resultAt = 3;
-/** The outcome and the kinds of both values in one number, because each additional number costs another memory access. */
+/**
+ * The position of the number that combines the outcome and the kinds of both values, because each additional number costs another memory
+ * access.
+ */
 const kindsAt = 4;
 
 const outcomes: readonly RuleOutcome[] = ['held', 'wrote', 'stopped', 'waited', 'failed'];
 const [held, wrote, stopped, waited, failed] = [0, 1, 2, 3, 4];
 
-/** The kinds of values: a number, a boolean stored as a number, or a string, which is stored in the details. */
+/** The kinds of values: a number, a boolean stored as a number, or a string stored in the details. */
 const numberKind = 0;
 const booleanKind = 1;
 const textKind = 2;
 
-/** The bits for the outcome, the kind of the value, and the kind of the result. */
+/** The layout of the combined number: the bits for the outcome, then the kind of the value, then the kind of the result. */
 const outcomeBits = 0b111;
 const valueShift = 3;
 const resultShift = 5;
 const kindBits = 0b11;
 
-/** The rare parts of runs. */
+/** The parts that only few runs have, stored outside the ring. */
 interface Details {
   value?: Value;
   result?: Value;
@@ -48,14 +51,16 @@ interface Details {
  */
 export abstract class KeptRuns {
   #numbers = nowhere.numbers;
-  /** The positions of the first and the latest run. */
+  /** The position of the first run's numbers. */
   #first = nowhere.first;
+  /** The position of the latest run's numbers. */
   #at = nowhere.first;
   #count = 0;
-  /** The address that started the first run, and the addresses that started all runs as soon as they differ. */
+  /** The address that started the first run. */
   #source: string | undefined;
+  /** The addresses that started the runs, set as soon as two addresses differ. */
   #sources: (string | undefined)[] | undefined;
-  /** The details of runs, by the position of the run. */
+  /** The details of runs, by the position of the run's numbers. */
   #details: Map<number, Details> | undefined;
 
   /** The revision that started the latest run. 0 if no revision started the run, or if there is no run. */
@@ -110,7 +115,7 @@ export abstract class KeptRuns {
     this.#detailsOfNewest().results = values.map((value) => value && cut(value));
   }
 
-  /** Records that the latest run failed, or that a destination refused the value. */
+  /** Records that the latest run failed, or that the given destination refused the value. */
   protected addFailure(message: string, destination: string | undefined): void {
     if (this.#count === 0) return;
     this.limit(message);
@@ -123,19 +128,19 @@ export abstract class KeptRuns {
     if (this.#count > 0) this.#detailsOfNewest().durationUs = durationUs;
   }
 
-  /** Records that the run has no result because the rule reads an unknown value. */
+  /** Records that the latest run has no result because the rule reads an unknown value. */
   wait(message: string): void {
     if (this.#count === 0 || this.#outcomeAt(this.#at) !== held) return;
     this.#setOutcome(waited);
     this.limit(message);
   }
 
-  /** Records that a step dropped a value in the run. An earlier message for the run is kept. */
+  /** Records that a step dropped a value in the latest run. An earlier message for the run is kept. */
   limit(message: string): void {
     if (this.#count > 0) this.#detailsOfNewest().error ??= cutText(message, keptLength);
   }
 
-  /** Returns the runs for display, latest first; `to` contains the rule's destinations. */
+  /** Returns the kept runs for display, latest first. `to` contains the rule's destinations. */
   protected describe(to: readonly string[]): RuleRun[] {
     const length = Math.min(this.#count, keptRuns);
     return Array.from({ length }, (_, before) => this.#describe((this.#count - 1 - before) % keptRuns, to));
@@ -167,7 +172,7 @@ export abstract class KeptRuns {
     };
   }
 
-  /** Allocates memory on the first run, because a rule that never runs needs no memory. */
+  /** Allocates memory on the first run, so that a rule that never runs needs no memory. */
   #begin(): void {
     const { numbers, first } = takePlace();
     this.#numbers = numbers;
@@ -183,7 +188,7 @@ export abstract class KeptRuns {
     this.#numbers[at] = (this.#numbers[at]! & ~outcomeBits) | outcome;
   }
 
-  /** Returns the kind of a value. A string is stored in the details. */
+  /** Returns the kind of a value. A string is stored in the run's details. */
   #kindOf(value: Value, part: 'value' | 'result'): number {
     if (typeof value === 'number') return numberKind;
     if (typeof value === 'boolean') return booleanKind;
@@ -221,39 +226,44 @@ function textOf(results: readonly (Value | undefined)[]): string {
   return results.flatMap((value) => (value === undefined ? [] : [toText(value)])).join(', ');
 }
 
-/** Returns the value, truncated if it is a long string. */
+/** Returns the value, truncated to `keptLength` if it is a longer string. */
 export function cut(value: Value): Value {
   return typeof value === 'string' ? cutText(value, keptLength) : value;
 }
 
-// The memory for the runs of rules. Rules that run one after another, such as thousands with the same source, have adjacent runs, because a
-// processor would wait for memory if they were scattered.
+// The memory for the runs of rules. The runs of rules that run one after another, such as thousands with the same source, are adjacent in
+// memory, because a processor would wait for memory if these runs were scattered.
 
 /** The number of runs that are kept per rule. */
 export const keptRuns = 50;
-/** The number of numbers per run. */
+/** The number of numbers that are stored per run. */
 const runWidth = 5;
 
-/** The number of rules that share a block. The operating system provides the block's memory gradually, as the rules run. */
+/** The number of rules that share a block of memory. The operating system provides the block's memory gradually, as the rules run. */
 const rulesPerBlock = 64;
-/** The distance between two runs of a rule. */
+/** The distance between the numbers of two successive runs of a rule. */
 const runDistance = rulesPerBlock * runWidth;
 
-/** The numbers of a rule: the numbers of the first run begin at `first`, and those of each further run `runDistance` later. */
+/**
+ * Where the runs of one rule are stored: the numbers of the first run begin at `first`, and those of each further run `runDistance` later.
+ */
 interface RunPlace {
   readonly numbers: Float64Array;
   readonly first: number;
 }
 
-/** Receives the runs of ended rules, which are never read. */
+/** Receives the runs of ended rules. The contents are never read. */
 const nowhere: RunPlace = { numbers: createBlock(), first: 0 };
 
-/** The free slots of ended rules. Their number never exceeds the highest number of rules at one time. */
+/** The slots of ended rules, which new rules reuse. Their number never exceeds the highest number of rules at one time. */
 const free: RunPlace[] = [];
 let block = nowhere.numbers;
 let taken = rulesPerBlock;
 
-/** Takes a slot for the runs of a rule in any hub of the process, so that thousands of tests reuse the slots of the first test. */
+/**
+ * Takes a slot for the runs of a rule. The slots are shared by all hubs in the process, so that thousands of tests reuse the slots of the
+ * first test.
+ */
 function takePlace(): RunPlace {
   const known = free.pop();
   if (known !== undefined) return known;

@@ -1,6 +1,6 @@
-// Reports about rules for the log, and for the state that clients see. A rule that fails or loops is shown as failing or limited for
-// several seconds after the last occurrence. A looping rule is shown as limited until a later write reaches the parameter whose write was
-// dropped. No rule is switched off for these reasons.
+// Reports about rules for the log, and for the state that clients see. A rule that fails or loops is shown as failing or limited for five
+// seconds after the last occurrence. A looping rule is shown as limited until a later write reaches the parameter whose write was dropped.
+// No rule is switched off for these reasons.
 
 import type { Log } from '../../../connections/connection.ts';
 import { type DroppedWrite, maxHops, maxWritesPerTurn } from '../../../graph/turn.ts';
@@ -17,21 +17,21 @@ const shownMs = 5000;
 
 const mostWrites = groupDigits(maxWritesPerTurn);
 
-/** Identifies a rule. Rules with the same name in one file share their state. */
+/** Identifies a rule by name and file. Rules with the same name in one file share their state. */
 export interface RuleName {
   readonly name: string;
   readonly file?: string | undefined;
 }
 
-/** The reason why a rule does not run normally. */
+/** The reason why a rule does not run normally, for display. */
 interface Problem {
   readonly reason: string;
   readonly until: number;
-  /** Returns whether the problem continues after that time. */
+  /** Returns whether the problem has not ended yet. */
   readonly lasts: () => boolean;
 }
 
-/** The record for the rules with one name in one file. */
+/** The problems of the rules with one name in one file. */
 interface RuleRecord {
   faults: number;
   dropped: number;
@@ -42,7 +42,7 @@ interface RuleRecord {
 
 export interface RuleReportsOptions {
   readonly log: Log;
-  /** Returns monotonic milliseconds. */
+  /** Returns the time in milliseconds, on a clock that never jumps. */
   readonly now: () => number;
   /** Returns this hub's name in its domain, or undefined if the hub is not in a domain. */
   readonly ownHub: () => string | undefined;
@@ -53,9 +53,12 @@ export class RuleReports {
   readonly #now: () => number;
   readonly #ownHub: () => string | undefined;
   readonly #records = new Map<string, RuleRecord>();
-  /** The number of failures in all rules, and the number of values and writes that limits have dropped. */
+  /** The number of faults in all rules, and the number of values and writes that limits have dropped. */
   readonly totals = { faults: 0, dropped: 0 };
-  /** The last dropped write. A turn may drop a hundred thousand writes from one rule, whose message is formatted only once. */
+  /**
+   * The last dropped write, with a function that reports it again. A turn may drop a hundred thousand writes from one rule, whose message
+   * is formatted only once.
+   */
   #last: { readonly drop: DroppedWrite; readonly change: Change | undefined; report(): void } | undefined;
 
   constructor({ log, now, ownHub }: RuleReportsOptions) {
@@ -74,7 +77,7 @@ export class RuleReports {
     this.#log.warn(data, `${text} failed: ${message}`, `rule ${rule.file} ${rule.name}`);
   }
 
-  /** Shows a rule as failing whose fault has already been logged. */
+  /** Shows a rule as failing whose fault has already been logged, without logging the fault again. */
   showFailed(rule: RuleName, reason: string): void {
     const record = this.#recordOf(rule);
     record.faults++;
@@ -82,7 +85,7 @@ export class RuleReports {
     record.failing = { reason, until: this.#now() + shownMs, lasts: () => false };
   }
 
-  /** Reports that a step in a rule dropped a value because the step is full. */
+  /** Reports that a step in a rule dropped a value because the step was full. */
   limited(rule: RuleName, message: string): void {
     const { data, text } = named(rule);
     this.showLimited(rule, message, () => false);
@@ -106,7 +109,7 @@ export class RuleReports {
     this.#log.info(data, `${text} ${message}`);
   }
 
-  /** Reports a write that was dropped by a limit for a turn. Rules of this hub that led to the write are shown as limited. */
+  /** Reports a write that was dropped by a limit for a turn. This hub's rules that led to the write are shown as limited. */
   dropped(drop: DroppedWrite): void {
     const change = drop.write.parameter.lastChange;
     if (this.#last === undefined || this.#last.change !== change || !areAlike(this.#last.drop, drop))
@@ -114,9 +117,9 @@ export class RuleReports {
     this.#last.report();
   }
 
-  /** Records that the rule starts, possibly with another body, which clears its problems. */
+  /** Records that the rule starts, possibly with another body. The start clears the rule's problems. */
   started(rule: RuleName): void {
-    const record = this.#records.size === 0 ? undefined : this.#records.get(keyOf(rule)); // none exists when all rules start
+    const record = this.#records.size === 0 ? undefined : this.#records.get(keyOf(rule)); // no records exist when all rules start
     if (record) record.failing = record.limited = record.waiting = undefined;
   }
 
@@ -132,7 +135,7 @@ export class RuleReports {
     return { state, reason: problem?.reason ?? '', faults, dropped };
   }
 
-  /** Returns a function that reports a dropped write on each call. */
+  /** Returns a function that reports the dropped write each time it is called. */
   #reportOf({ limit, write, chain }: DroppedWrite): () => void {
     const { parameter } = write;
     const { address, lastChange } = parameter;
@@ -182,13 +185,16 @@ function named({ name, file }: RuleName): { readonly data: object; readonly text
   return { data: { rule: name, file }, text: `rule "${name}" (${file})` };
 }
 
-/** Returns whether the same rule wrote to the same parameter too often, so that the chains do not have to be compared. */
+/**
+ * Returns whether two writes were dropped because one rule wrote to one parameter too often, so that their chains do not have to be
+ * compared.
+ */
 function areAlike(one: DroppedWrite, other: DroppedWrite): boolean {
   const isOfOne = one.write.origin === other.write.origin && one.write.parameter === other.write.parameter;
   return isOfOne && one.limit === 'writes' && other.limit === 'writes';
 }
 
-/** Returns each rule once, even if other hubs have reported it several times. */
+/** Returns each rule in a chain of changes once, even if other hubs have reported the rule several times. */
 function rulesOf(chain: readonly Change[], ownHub: string | undefined): Origin[] {
   const rules = new Map<string, Origin>();
   for (const { origin } of chain) {
@@ -198,7 +204,7 @@ function rulesOf(chain: readonly Change[], ownHub: string | undefined): Origin[]
   return [...rules.values()];
 }
 
-/** Returns whether the last writes in a loop over two hubs may still arrive from the owner. */
+/** Returns whether the last writes in a loop across two hubs may still arrive from the hub that owns the parameter. */
 function isLate({ remote, lastChange }: Parameter): boolean {
   return remote !== undefined && (lastChange?.hop ?? 0) > maxHops / 2;
 }

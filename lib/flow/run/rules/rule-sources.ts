@@ -11,7 +11,7 @@ import { HubError } from '../../../model/error.ts';
 import type { Value } from '../../../model/value.ts';
 import type { NamedValues, RuleListener, Sources } from '../../plan.ts';
 
-/** The sources of one rule. */
+/** The parameters to which one rule listens. */
 export class RuleSources implements Sources {
   readonly #graph: Graph;
   #listened: readonly ListenedSource[] = [];
@@ -75,12 +75,12 @@ export class RuleSources implements Sources {
     throw new HubError('unknown-parameter', unknownName('parameter', address, known));
   }
 
-  /** Runs work once in this turn after the turn's writes have settled, at the rule's position. */
+  /** Runs work once in this turn, at the rule's position, after the turn's writes have settled. */
   atSettle(settle: () => void): void {
     this.#graph.atSettle(new SettleCall(this.#place, settle));
   }
 
-  /** Assigns the rule's position to a task. From then on, the task represents that position. */
+  /** Gives a task the rule's position. From then on, the task follows that position. */
   place(task: SettleTask & SettlePlace): void {
     task.order = this.#place.order;
     this.#place = task;
@@ -98,7 +98,7 @@ export class RuleSources implements Sources {
   #listen(node: ParameterNode, listener: RuleListener, listensToWrites: boolean): Unsubscribable {
     const repeats$ = listensToWrites ? this.#graph.repeats(node) : undefined;
     const source = new ListenedSource(node, listener, repeats$, this);
-    this.#listened = this.#listened.concat(source); // push would reserve memory for sixteen more
+    this.#listened = this.#listened.concat(source); // push would reserve memory for sixteen more items
     return source;
   }
 
@@ -153,7 +153,7 @@ class ListenedSource implements Unsubscribable {
   }
 }
 
-/** Forwards the changes of a parameter. */
+/** Forwards the changes of one parameter to a rule. */
 class ChangeListener implements Listener<Value | undefined> {
   closed = false;
   readonly isOfChanges = true;
@@ -168,19 +168,22 @@ class ChangeListener implements Listener<Value | undefined> {
   }
 }
 
-// Named sources. They are all read together when the writes of a turn have settled, so no rule sees half of a turn.
+// Named sources. All named sources are read together when the writes of a turn have settled, so no rule sees half of a turn.
 
 /** Values by name; undefined if a value is unknown. */
 export type Scope = Record<string, Value | undefined>;
 
-/** Which triggers among the sources have fired since they were last read, by position. Undefined if no source is a trigger. */
+/** Which of the sources are triggers that have fired since the last read, by position. Undefined if no source is a trigger. */
 export type Fired = boolean[] | undefined;
 
 export function createFired(nodes: readonly ParameterNode[]): Fired {
   return nodes.some(({ type }) => type === 'T') ? nodes.map(() => false) : undefined;
 }
 
-/** Reads the value of each source; for a trigger, whether it has fired since the last call. Returns whether all values are known. */
+/**
+ * Writes the value of each source into the scope, or for a trigger whether it has fired since the last call. Returns whether all values are
+ * known.
+ */
 export function readNamed(
   names: readonly string[],
   nodes: readonly ParameterNode[],
@@ -198,7 +201,7 @@ export function readNamed(
   return isComplete;
 }
 
-/** A trigger among named sources. */
+/** Records that a trigger among named sources has fired. */
 class FiringSource implements RuleListener {
   readonly #fired: boolean[];
   readonly #place: number;

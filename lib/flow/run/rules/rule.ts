@@ -18,7 +18,7 @@ import { RuleSources } from './rule-sources.ts';
 import { runStream } from './streams/run-stream.ts';
 import type { RuleTrace } from './trace.ts';
 
-/** A running rule. */
+/** A rule that has started and is listening to its sources. */
 export class StartedRule {
   readonly #sources: RuleSources;
   readonly #subscription: Subscription;
@@ -41,7 +41,7 @@ export class StartedRule {
   }
 }
 
-/** Starts a rule. The rule observes changes; the current values of its sources are read when `begin` is called. */
+/** Starts a rule, which then observes changes. The current values of the rule's sources are read only when `begin` is called. */
 export function startRule(plan: RulePlan, runtime: RuleRuntime): StartedRule {
   const { graph, traces } = runtime;
   const sources = new RuleSources(graph, plan.settleOrder);
@@ -55,7 +55,7 @@ export function startRule(plan: RulePlan, runtime: RuleRuntime): StartedRule {
   return new StartedRule(sources, running);
 }
 
-/** Returns the source of a rule that only copies, or undefined if the rule does more. */
+/** Returns the source of a rule that only copies one parameter, or undefined for any other rule. */
 function copiedBy({ body }: RulePlan, graph: Graph): Parameter | undefined {
   if ('stream' in body || 'named' in body.from || body.from.any.length > 1) return undefined;
   const { when, map, pipe, split, listensToWrites, runsAtStart } = body;
@@ -64,7 +64,7 @@ function copiedBy({ body }: RulePlan, graph: Graph): Parameter | undefined {
   return isCopy ? graph.get(body.from.any[0]!) : undefined;
 }
 
-// Receives the values and faults of a rule.
+// Receives the values and faults of one rule.
 
 class GraphOutput implements RuleOutput {
   readonly #plan: RulePlan;
@@ -72,12 +72,12 @@ class GraphOutput implements RuleOutput {
   readonly #trace: RuleTrace;
   readonly #origin: Origin;
   readonly #destinations: readonly ParameterNode[];
-  /** The type of each destination's value, or one type for the values of all destinations. */
+  /** The types of the values for the destinations: one type per destination, or a single type for all destinations. */
   readonly #types: readonly (ValueType | undefined)[];
-  /** The destination, if there is only one, because a list would cost one more cache miss. */
+  /** The destination if there is only one, because a list would cost one more cache miss. */
   readonly #only: ParameterNode | undefined;
   readonly #reports: RuleReports;
-  /** The pending writes to parameters of other hubs. */
+  /** The pending writes to parameters of other hubs, collected until all writes of a run are known. */
   #remotes: RemoteWrite[] | undefined = undefined;
 
   constructor(plan: RulePlan, { graph, reports }: Pick<RuleRuntime, 'graph' | 'reports'>, trace: RuleTrace) {
@@ -186,7 +186,7 @@ function lineOf(error: unknown): string {
   return messageOf(error).split('\n', 1)[0]!;
 }
 
-/** Describes a stream's fault, with its location in the author's files. */
+/** Describes a stream's fault, with the location in the author's files if known. */
 function faultText(error: unknown, { file }: RulePlan): string {
   const flow = { path: resolve(file), name: file };
   const place = placeIn(stackOf(error), (path) => ownName(path, flow));

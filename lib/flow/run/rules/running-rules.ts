@@ -13,8 +13,8 @@ import { type StartedRule, startRule } from './rule.ts';
 import type { RuleRuntime } from './rule-context.ts';
 
 /**
- * After rules that made this many writes, further rules begin in another turn. A turn may contain far more writes, but these writes may
- * cause further writes.
+ * The number of writes after which further rules begin in another turn. A turn may contain far more writes, but these writes may cause
+ * further writes.
  */
 const begunWritesPerTurn = 10_000;
 
@@ -25,19 +25,19 @@ interface RunningRule {
   started: StartedRule | undefined;
   /** A missing address of another hub for which the rule is waiting. */
   waitsFor: string | undefined;
-  /** The switch by an operator; undefined means that the flow file applies. */
+  /** How an operator has switched the rule; undefined means that the flow file applies. */
   switched: ManualSwitch | undefined;
 }
 
-/** A rule after a change. */
+/** A rule as it will be after a change of plans. */
 interface ComingRule extends Readonly<Pick<RunningRule, 'plan' | 'switched'>> {
-  /** The rule that this rule continues. */
+  /** The running rule that this rule continues; undefined for a new rule. */
   readonly before: RunningRule | undefined;
 }
 
-/** The effect of a plan, computed before anything stops. */
+/** The effect of a new plan on the rules, computed before any rule stops. */
 export interface RuleChange {
-  /** The rules after the change, from top to bottom. */
+  /** The rules after the change, in the order of the flow files. */
   readonly coming: readonly ComingRule[];
   /** Running rules that are not continued. */
   readonly leaving: readonly RunningRule[];
@@ -45,7 +45,7 @@ export interface RuleChange {
   readonly placeOf: Plan['placeOf'];
 }
 
-/** The switched rules that no rule in the plan continues, such as a rule that was moved to another file. */
+/** What becomes of the switched rules that no rule in the new plan continues, such as a rule that was moved to another file. */
 interface KeptSwitches {
   /** Switches for rules in the plan with the same text. */
   readonly switched: ReadonlyMap<RulePlan, ManualSwitch>;
@@ -53,28 +53,31 @@ interface KeptSwitches {
   readonly released: readonly (readonly [before: SwitchedRule, after: RulePlan])[];
   /** Rules that are missing from the plan. */
   readonly absent: readonly SwitchedRule[];
-  /** All switched rules for which a successor in the plan was searched. */
+  /** All switched rules that were compared with the rules in the plan. */
   readonly others: readonly SwitchedRule[];
 }
 
 type SwitchedRule = Readonly<Pick<RunningRule, 'plan' | 'switched'>>;
 
-/** The maximum number of remembered switched rules without a flow file, such as a rule that is being moved from one file to another. */
+/**
+ * The maximum number of switched rules that are remembered without a flow file, such as a rule that is being moved from one file to
+ * another.
+ */
 const maxAbsent = 1000;
 
 export class RunningRules {
   readonly #runtime: RuleRuntime;
   readonly #switches: ManualSwitches;
-  /** The rules from top to bottom. */
+  /** The rules, running or disabled, in the order of the flow files. */
   #rules: readonly RunningRule[] = [];
   #placeOf: Plan['placeOf'];
   /** The reason why no rule is running; undefined if the rules are running. */
   #held: string | undefined = undefined;
-  /** Parameters that other hubs have withdrawn since the last comparison with the graph. */
+  /** The addresses of parameters that other hubs have withdrawn since the last comparison with the graph. */
   readonly #withdrawn = new Set<string>();
-  /** The missing address in each list that many rules share, determined once each time rules start. */
+  /** The missing address, if any, in each list of addresses that many rules share. Determined once each time rules start. */
   readonly #missingOfShared = new Map<readonly string[], string | undefined>();
-  /** Switched rules that are currently not in a flow file. */
+  /** The switched rules that are currently not in any flow file. */
   #absent: readonly SwitchedRule[] = [];
   readonly #following = new Subscription();
 
@@ -94,12 +97,12 @@ export class RunningRules {
     return this.#rules.reduce((count, rule) => (isEnabled(rule) ? count + 1 : count), 0);
   }
 
-  /** Returns the status of each rule, from top to bottom. */
+  /** Returns the status of each rule, in the order of the flow files. */
   statuses(): RuleStatus[] {
     return [...this.eachStatus()];
   }
 
-  /** Yields the same statuses one at a time, on demand. */
+  /** Yields the status of each rule, as `statuses` does, but one at a time on demand. */
   *eachStatus(): Generator<RuleStatus, void, void> {
     for (const rule of this.#rules) yield this.#statusOf(rule);
   }
@@ -114,7 +117,7 @@ export class RunningRules {
     ];
   }
 
-  /** Compares a plan with the rules. `gone` contains the addresses of parameters that the plan replaces or removes. */
+  /** Returns how a plan changes the rules. `gone` contains the addresses of parameters that the plan replaces or removes. */
   diff({ rules, placeOf }: Pick<Plan, 'rules' | 'placeOf'>, gone: ReadonlySet<string>): RuleChange {
     const followed = followRules(this.#rules, rules, new Set([...gone, ...this.#withdrawn]));
     const switches = this.#keepSwitched(rules, followed);
@@ -126,7 +129,7 @@ export class RunningRules {
     return { coming, leaving: this.#leaving(coming), switches, placeOf };
   }
 
-  /** Returns what a change would stop and start. */
+  /** Returns which rules a change would stop and start, by name. */
   preview({ coming, leaving }: RuleChange): Difference {
     const come = coming.filter((rule) => this.#shallRun(rule) && rule.before?.started === undefined);
     const names = (rules: readonly { plan: RulePlan }[]) => rules.map(({ plan }) => plan.name);
@@ -164,7 +167,7 @@ export class RunningRules {
     return rules.map((rule) => ({ ...rule, isEnabled: switched.get(rule)?.isOn ?? rule.isEnabled }));
   }
 
-  /** Returns a rule's switch with a term, if any. */
+  /** Returns the operator's switch with a term for a rule, or undefined if there is none. */
   #lasting(plan: RulePlan): ManualSwitch | undefined {
     return this.#switches.lasting(switchableOf(plan));
   }
@@ -245,7 +248,7 @@ export class RunningRules {
     return found && isWanted(found);
   }
 
-  /** Holds all rules for a reason, or releases them. `begins`: rules that run at the start now do so. */
+  /** Holds all rules for a reason, or releases them if the reason is undefined. With `begins`, rules that run at their start then do so. */
   hold(reason: string | undefined, begins: boolean): void {
     this.#held = reason;
     this.#swap(
@@ -271,7 +274,7 @@ export class RunningRules {
     this.#swap(coming);
   }
 
-  /** Returns an address of the rule that is missing, or undefined if no address is missing. */
+  /** Returns an address that the rule uses and that does not exist, or undefined if all addresses exist. */
   #missing({ addresses, sharedAddresses }: RulePlan): string | undefined {
     const isMissing = (address: string) => this.#runtime.graph.find(address) === undefined;
     if (!this.#missingOfShared.has(sharedAddresses))
@@ -294,7 +297,7 @@ export class RunningRules {
       name,
       file,
       get place() {
-        return placeOf?.(plan) ?? file; // found on demand
+        return placeOf?.(plan) ?? file; // the location is found on demand
       },
       folder,
       enabled: isEnabled({ started, waitsFor }),
@@ -308,7 +311,7 @@ export class RunningRules {
     };
   }
 
-  /** Returns the only rule with a name, within a file if one is given. */
+  /** Returns the only rule with a name, within a file if one is given. Errors: `not-found`, `conflict` if several rules have the name. */
   #find(name: string, file: string | undefined): RunningRule {
     const named = this.#named(name);
     const found = file === undefined ? named : named.filter(({ plan }) => plan.file === file);
@@ -331,7 +334,7 @@ export class RunningRules {
     throw new HubError('not-found', unknownName('rule', name, [...new Set(this.#rules.map(({ plan }) => plan.name))]));
   }
 
-  /** Stops the rules that are not continued, and starts the other rules. */
+  /** Stops the rules that are not continued, and starts the coming rules. */
   #swap(coming: readonly ComingRule[], begins = true): void {
     const leaving = this.#leaving(coming);
     for (const rule of leaving) stopRule(rule);
@@ -389,7 +392,7 @@ export class RunningRules {
     return this.#held === undefined && isWanted(rule);
   }
 
-  /** Returns the same rule if it continues. Otherwise, returns a rule that is started, waiting or disabled. */
+  /** Returns the rule itself if it continues. Otherwise, returns a rule that is started, waiting or disabled. */
   #run(coming: ComingRule): RunningRule {
     const { plan, switched, before } = coming;
     const rule = before ?? { plan, switched, started: undefined, waitsFor: undefined };
@@ -414,7 +417,7 @@ function isEnabled({ started, waitsFor }: Pick<RunningRule, 'started' | 'waitsFo
   return started !== undefined || waitsFor !== undefined;
 }
 
-/** Returns whether a rule should run: as switched by an operator, or otherwise as specified in its flow file. */
+/** Returns whether a rule should run: as switched by an operator, or otherwise as its flow file specifies. */
 function isWanted({ plan, switched }: Pick<RunningRule, 'plan' | 'switched'>): boolean {
   return switched?.isOn ?? plan.isEnabled;
 }
@@ -432,7 +435,7 @@ interface Followed {
 
 /**
  * Finds the rule that each plan continues: a rule with the same text that has lost none of its parameters. Identical plans at the beginning
- * and at the end are not compared with other plans.
+ * and at the end of both lists are matched without further comparisons.
  */
 function followRules<Rule extends Followed>(
   rules: readonly Rule[],
@@ -456,7 +459,7 @@ function followRules<Rule extends Followed>(
   ];
 }
 
-/** Returns a function that checks whether any address in a list is gone. A list shared by many rules is checked only once. */
+/** Returns a function that checks whether any address in a list is in `gone`. A list shared by many rules is checked only once. */
 function goneWith(gone: ReadonlySet<string>): (addresses: readonly string[]) => boolean {
   if (gone.size === 0) return () => false;
   const known = new Map<readonly string[], boolean>();

@@ -14,7 +14,7 @@ import { KeptRuns } from './kept-runs.ts';
 /** How long a rule is recorded in detail after its trace was read, in milliseconds. */
 const watchedMs = 300_000;
 
-/** The rule to which a trace belongs. */
+/** The rule to which a trace belongs, by name and file. */
 export interface TracedRule {
   readonly name: string;
   readonly file: string;
@@ -55,7 +55,7 @@ interface TraceParts {
   readonly rule: TracedRule;
   readonly copies: Parameter | undefined;
   readonly graph: Graph;
-  /** All open traces. */
+  /** The traces of all rules that have not ended. */
   readonly traces: Set<RuleTrace>;
 }
 
@@ -94,31 +94,31 @@ export class RuleTrace extends KeptRuns implements Unsubscribable {
     this.giveBack();
   }
 
-  /** Begins a run that was started by the change that is being delivered. */
+  /** Begins a run that was started by the change currently being delivered. */
   begin(): void {
     this.#isOpen = true;
     this.add(this.#graph.cause, this.#graph.now);
     if (this.#isWatched) this.#beganAt = performance.now();
   }
 
-  /** Records that the condition was false. */
+  /** Records that the rule's condition was false in the current run. */
   stop(): void {
     if (this.isRecorded) this.addStop();
   }
 
-  /** Records a value for the destinations. Outside a run, for example after a `delay`, the value counts as a separate run. */
+  /** Records a value for all destinations. Outside a run, for example after a `delay`, the value counts as a separate run. */
   result(value: unknown): void {
     if (!this.#isOpen) this.add(this.#graph.cause, this.#graph.now);
     this.addResult(isValue(value) ? value : describe(value));
   }
 
-  /** Like `result`, with a separate value for each destination; undefined for a destination that receives no value. */
+  /** Like `result`, but with a separate value for each destination; undefined for a destination that receives no value. */
   results(values: readonly (Value | undefined)[]): void {
     if (!this.#isOpen) this.add(this.#graph.cause, this.#graph.now);
     this.addResults(values);
   }
 
-  /** Records that the run failed, or that a destination refused the value. */
+  /** Records that the current run failed, or that the given destination refused the value. */
   fail(message: string, destination?: string): void {
     if (!this.isRecorded) this.#addCopied();
     this.addFailure(message, destination);
@@ -134,7 +134,7 @@ export class RuleTrace extends KeptRuns implements Unsubscribable {
     this.isRecorded = this.copies === undefined;
   }
 
-  /** Copies the runs, latest first. From then on, runs are recorded in detail. */
+  /** Returns the last runs, latest first. From then on, the rule's runs are recorded in detail. */
   read(): RuleRuns {
     if (!this.isRecorded) this.#addCopied();
     this.isRecorded = true;

@@ -22,11 +22,11 @@ export class RuleRunner {
   readonly #trace: RuleTrace;
   readonly #when: BoundExpression | undefined;
   readonly #map: BoundExpression | undefined;
-  /** Receives the result of `map`. */
+  /** Receives the result of `map`, or the value itself if the rule has no `map`. */
   readonly #next: ValueWriter;
   /**
-   * Set if there are no steps between the sources and the expressions for the destinations. These expressions then read the names of the
-   * sources.
+   * Computes and writes the destinations' values from the names of the sources. Set only if there is no `map` and there are no steps in
+   * between.
    */
   readonly #splitAtOnce: ((scope: Record<string, Value | undefined>) => void) | undefined;
 
@@ -42,7 +42,9 @@ export class RuleRunner {
     this.#next = hasSteps ? new Pipe(body.pipe, last, context, lookup, subscription) : last;
   }
 
-  /** Runs the rule. `scope` contains the names for the rule's expressions; `value` is the value that a rule without `map` writes. */
+  /**
+   * Runs the rule. `scope` contains the names that the rule's expressions may read; `value` is the value that a rule without `map` writes.
+   */
   run(scope: Record<string, Value | undefined>, value: Value | undefined): void {
     this.#trace.begin();
     this.#compute(scope, value);
@@ -59,7 +61,7 @@ export class RuleRunner {
   }
 }
 
-/** Computes the values of all destinations before any of them is written. */
+/** Returns a function that computes the values of all destinations before any value is written. */
 function createSplit(
   expressions: NonNullable<ExpressionBody['split']>,
   { output }: RuleContext,
@@ -72,20 +74,22 @@ function createSplit(
   };
 }
 
-// The parameters that the expressions of one rule look up, and the reasons why they have no result.
+// The parameters that a rule's expressions look up, and the reasons why expressions have no result.
 
 export class ExpressionLookup implements ExpressionRuntime {
   readonly #context: RuleContext;
-  /** The addresses already reported as unknown. */
+  /** The addresses that were already reported as unknown. */
   #reported: Set<string> | undefined;
-  /** The addresses by name, set during a run in which some addresses have no value. */
+  /** The addresses of named sources by name, set during a run in which not all sources have a value. */
   #incomplete: Readonly<Record<string, string>> | undefined;
 
   constructor(context: RuleContext) {
     this.#context = context;
   }
 
-  /** Runs the rule while some names have no value. An expression that needs one of these names has no result, which is not a fault. */
+  /**
+   * Runs the rule while some of the named sources have no value. An expression that needs such a name has no result, which is not a fault.
+   */
   whileIncomplete(named: Readonly<Record<string, string>>, run: () => void): void {
     this.#incomplete = named;
     run();
@@ -118,27 +122,27 @@ export class ExpressionLookup implements ExpressionRuntime {
   }
 }
 
-// Binds the expressions of a rule to the parameters that they look up at run time.
+// Binds a rule's expressions to the parameters that they look up at run time.
 
-/** The parameters that expressions look up, and the receiver of the reasons why expressions have no result. */
+/** Finds the parameters that expressions look up, and receives the reasons why expressions have no result. */
 interface ExpressionRuntime {
   now(): number;
   parameterOf(address: string): Parameter;
   reportFault(error: unknown): void;
-  /** Reports that the expression has no result while this parameter is unknown. */
+  /** Reports that an expression has no result while the parameter with this address is unknown. */
   reportUnknown(address: string): void;
 }
 
 const none: readonly Parameter[] = [];
 
-/** Binds an expression, which then writes the values that it looks up into its scope. */
+/** Binds an expression to the parameters that it looks up. On each evaluation, the expression writes their values into its scope. */
 function bindExpression(expression: RuleExpression, runtime: ExpressionRuntime): BoundExpression {
   const { lookedUp } = expression;
   const parameters = lookedUp.length === 0 ? none : lookedUp.map(({ address }) => runtime.parameterOf(address));
   return new Bound(expression, parameters, runtime);
 }
 
-/** Returns a property of a parameter other than its value, for use in an expression. */
+/** Returns what an expression asks about a parameter other than its value: the wanted value, or whether the value is known or fresh. */
 function answerOf(
   asks: Exclude<RuleExpression['lookedUp'][number]['asks'], 'value'>,
   parameter: Parameter,
@@ -151,7 +155,7 @@ class Bound implements BoundExpression {
   readonly #expression: RuleExpression;
   readonly #evaluate: RuleExpression['evaluate'];
   readonly #readsNow: boolean;
-  /** The parameters that the expression reads, in the order of `lookedUp`. */
+  /** The parameters that the expression looks up, in the order of `lookedUp`. */
   readonly #parameters: readonly Parameter[];
   readonly #runtime: ExpressionRuntime;
 
@@ -180,7 +184,7 @@ class Bound implements BoundExpression {
     for (let index = 0; index < lookedUp.length; index++) {
       const parameter = this.#parameters[index]!;
       const { name, asks } = lookedUp[index]!;
-      scope[name] = asks === 'value' ? parameter.value : answerOf(asks, parameter); // if unknown, the evaluation shows whether it is needed
+      scope[name] = asks === 'value' ? parameter.value : answerOf(asks, parameter); // the evaluation shows whether an unknown value is needed
     }
   }
 
@@ -194,20 +198,20 @@ class Bound implements BoundExpression {
   }
 }
 
-// The steps of a rule, from input to output: immediately, or later on behalf of the last input's change. One object serves as both ends, so
-// a run finds everything in one place.
+// The steps of a rule, from input to output. A step passes a value on immediately, or later on behalf of the last input's change. One
+// object serves as both ends, so that a run finds everything in one place.
 
 /** A receiver of values. */
 interface ValueWriter {
   write(value: Value): void;
 }
 
-/** Passes values through the steps to `to`. The steps end with the subscription. */
+/** Passes values through a rule's steps to `to`. The steps end with the subscription. */
 class Pipe extends Subscriber<Value> implements ValueWriter {
   readonly #graph: Graph;
   readonly #to: ValueWriter;
   readonly #fail: (error: unknown) => void;
-  /** The first step. */
+  /** The input of the first step. */
   #first: Subscriber<Value> | undefined;
   #lastIn: Change | undefined;
 

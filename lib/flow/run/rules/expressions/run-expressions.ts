@@ -12,7 +12,7 @@ import type { RuleContext, RuleOutput } from '../rule-context.ts';
 import { createFired, type Fired, readNamed, type Scope } from '../rule-sources.ts';
 import { ExpressionLookup, RuleRunner, type RunnerParts } from './rule-runner.ts';
 
-/** The body of a running rule. */
+/** The body of a rule after its start. */
 export interface RunningBody {
   readonly subscription: Subscription;
   /** Runs the rule with the known values, at its position in this turn. Undefined if the rule does not run when it starts. */
@@ -32,7 +32,7 @@ export function runExpressions(body: ExpressionBody, context: RuleContext): Runn
   return { subscription, begin: runsAtStart ? begin : undefined };
 }
 
-/** A rule that only copies. Its runs are traced only after the trace was requested. */
+/** Runs a rule that only copies. The runs are traced only after the trace was requested. */
 class Copier implements RuleListener {
   readonly #trace: RuleContext['trace'];
   readonly #output: RuleOutput;
@@ -53,8 +53,8 @@ class Copier implements RuleListener {
   }
 }
 
-// The start of a rule in JSON5: a change of any of its sources, or a turn in which named ones changed. Both functions return the run at
-// the start of the rule: at its position in the turn, with the values known then, unless a change has run the rule before.
+// What starts a rule in JSON5: a change of any of its sources, or a turn in which named sources changed. Both functions return the run at
+// the start of the rule: at the rule's position in the turn, with the values known then, unless a change has run the rule before.
 
 function listenToAny({ any }: Extract<Source, { any: unknown }>, parts: RunnerParts): () => void {
   const { context, subscription, body } = parts;
@@ -72,7 +72,9 @@ function listenToAny({ any }: Extract<Source, { any: unknown }>, parts: RunnerPa
  */
 const scope: Scope = { value: undefined, previous: undefined, now: undefined };
 
-/** Runs a rule with each value. `previous` is known from the start if a single source has a value at that time. */
+/**
+ * Runs a rule once for each value from any of its sources. `previous` is known from the start if a single source has a value at that time.
+ */
 class AnyListener extends RuleRunner implements RuleListener {
   readonly #nodes: readonly ParameterNode[];
   readonly #parts: RunnerParts;
@@ -117,8 +119,8 @@ function listenToNamed(from: Extract<Source, { named: unknown }>, parts: RunnerP
 }
 
 /**
- * Runs a rule once per turn, as soon as all names are known, or as many names as its expressions need. The listener itself is the task in
- * the settle queue.
+ * Runs a rule with named sources once per turn, as soon as all names are known, or as many names as the rule's expressions need. The
+ * listener itself is the task in the settle queue.
  */
 class NamedListener extends RuleRunner implements RuleListener, SettleTask {
   order = 0;
@@ -176,7 +178,7 @@ class NamedListener extends RuleRunner implements RuleListener, SettleTask {
   }
 }
 
-/** The names in order, and a scope for them, which rules with the same names share, like the scope for `value`. */
+/** The names of a rule's sources in order, and a scope for the names, which is shared by all rules with the same names. */
 interface Names {
   readonly names: readonly string[];
   readonly scope: Scope;
@@ -190,14 +192,16 @@ function namesOf(names: readonly string[]): Names {
   return allNames.get(key) ?? allNames.keep(key, { names, scope: Object.setPrototypeOf(scope, null) }); // so that no name is that of a method
 }
 
-/** Records in the trace that the rule is waiting for an unknown source. */
+/** Records in the trace that the rule is waiting for the unknown source with this address. */
 function waitFor(address: string, { context: { trace }, lookup }: RunnerParts): void {
   trace.begin();
   lookup.reportUnknown(address);
   trace.end();
 }
 
-/** Returns the latest value, 1 if all nodes are triggers (as if a trigger had fired), or undefined if all values are unknown. */
+/**
+ * Returns the latest value of the nodes, 1 if all nodes are triggers (as if a trigger had fired), or undefined if all values are unknown.
+ */
 function newestOf(nodes: readonly ParameterNode[]): Value | undefined {
   const states = nodes.filter(({ type }) => type !== 'T');
   if (states.length === 0) return 1;

@@ -37,8 +37,8 @@ export function runStream(body: StreamBody, context: RuleContext): Subscription 
   return subscription;
 }
 
-// The sources of the stream of a rule in TypeScript. All subscriptions end with the rule, including those that the stream made later and
-// never ended. Their number is limited.
+// The sources of the stream of a rule in TypeScript. All subscriptions end with the rule, including subscriptions that the stream made
+// later and never ended. The number of subscriptions is limited.
 
 /** The maximum number of simultaneous subscriptions in a rule's streams. */
 export const maxSubscriptions = 1000;
@@ -81,7 +81,7 @@ function streamSources(
     },
     peek: (address) => sources.peek(address),
   };
-  /** Later subscriptions in the stream are counted for this rule, and not for another rule in the file. */
+  /** Runs work in the stream. Subscriptions that the work makes later are counted for this rule, and not for another rule in the file. */
   const runInside = (work: () => void) =>
     causes.runInside(() => {
       body.connect(own);
@@ -90,7 +90,7 @@ function streamSources(
   return own;
 }
 
-/** Returns the location in the author's files at which the current call was made. */
+/** Returns the location in the author's files from which the current call was made, or undefined if there is none. */
 function placeOfCaller(file: string): string | undefined {
   const flow = { path: resolve(file), name: file };
   const place = placeIn(new Error('asked').stack ?? '', (path) => ownName(path, flow));

@@ -12,23 +12,26 @@ import {
 import type { Graph } from '../../../../graph/graph.ts';
 import type { Change } from '../../../../model/parameter.ts';
 
-/** The change that scheduled work, or renewed it: `debounceTime` keeps its timer and reads the clock again. */
+/**
+ * The change that scheduled work or, if the work was rescheduled, the latest such change: `debounceTime` keeps its timer and reads the
+ * clock again.
+ */
 interface Held {
   cause: Change | undefined;
 }
 
-/** The change that was being delivered at some moment, for later work on behalf of that change. */
+/** The change that was being delivered when `keepCause` was called, for later work on behalf of the change. */
 export interface KeptCause {
-  /** Runs work on behalf of the change. */
+  /** Runs work on behalf of the kept change. */
   run(work: () => void): void;
   /** Like `run`, unless the work already has a cause. */
   runUnlessKnown(work: () => void): void;
 }
 
-/** The rule whose stream is currently running. */
+/** The causes of the rule whose stream is currently running; undefined outside streams. */
 let present: StreamCauses | undefined;
 
-/** The causes of one rule. */
+/** Tracks the causes of the values in one rule's stream. */
 export class StreamCauses {
   readonly scheduler: SchedulerLike;
   readonly #graph: Graph;
@@ -44,13 +47,13 @@ export class StreamCauses {
     return this.#graph.now();
   }
 
-  /** Runs work in the stream that was started by a change or by the start of the rule. */
+  /** Runs work inside the stream, started by a change or by the start of the rule. */
   runInside(work: () => void): void {
     this.#lastIn = this.#graph.cause;
     as(this, work);
   }
 
-  /** Runs the stream's effects on other parts of the hub. Work without a cause gets the last change that entered the stream. */
+  /** Runs the stream's effects on other parts of the hub. Work without a cause is attributed to the last change that entered the stream. */
   runOutside(work: () => void): void {
     as(undefined, () => {
       if (this.#graph.cause === undefined) this.#graph.onBehalfOf(this.#lastIn, work);
@@ -93,7 +96,7 @@ export class StreamCauses {
   }
 }
 
-/** Captures the current cause. Outside the streams of rules, there is no cause. */
+/** Captures the change that is currently being delivered. Outside the streams of rules, there is no such change. */
 export function keepCause(): KeptCause {
   return present?.keep() ?? withoutCause;
 }
@@ -132,12 +135,12 @@ export const streamScheduler: SchedulerLike = {
   },
 };
 
-/** The time of that scheduler, for operators that do not schedule work. */
+/** The time of `streamScheduler`, in milliseconds, for operators that do not schedule work. */
 export const steadyTime: TimestampProvider = {
   now: () => (present?.scheduler ?? outside).now(),
 };
 
-/** The time of day, as in changes. The time of day jumps when the machine's clock is set. */
+/** The time of day, in milliseconds since 1970, as in changes. The time of day jumps when the machine's clock is set. */
 export const timeOfDay: TimestampProvider = {
   now: () => present?.timeOfDay() ?? Date.now(),
 };
