@@ -70,7 +70,8 @@ interface ConnectionTypeBasics<Settings> {
     whyUnknown: (address: string) => string | undefined,
   ): readonly string[];
   /**
-   * Returns the folder whose files the connection shows and users may edit, such as dashboards; undefined if there is no such folder; pure.
+   * Returns the folder whose files the connection shows and users may edit, such as dashboards, or undefined if there is no such folder;
+   * pure.
    */
   documents?(settings: Settings, resolvePath: ResolvePath): DocumentFolder | undefined;
   /** Returns the files that the connection reads once, at the start; a change to such a file restarts the connection; pure. */
@@ -177,7 +178,7 @@ export interface ServedFolder {
 }
 
 /**
- * Returns the addresses of one connection or of all connections; undefined if they may belong to another hub whose addresses are not all
+ * Returns the addresses of one connection or of all connections, or undefined if they may belong to another hub whose addresses are not all
  * known.
  */
 export type DeclaredAddresses = (connectionId?: string) => Iterable<string> | undefined;
@@ -296,7 +297,7 @@ export interface ConnectionContext<Settings> {
   /** The settings to adopt, as returned by `takesOver`. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly settings$: Observable<Settings>;
   /**
-   * Returns a parameter of the connection; undefined if it has no parameter with this ID. Meant for connections that set thousands of
+   * Returns a parameter of the connection, or undefined if it has no parameter with this ID. Meant for connections that set thousands of
    * parameters with each change, because looking up all these parameters again would be a tenth of their work.
    */
   own(parameterId: string): Parameter | undefined;

@@ -256,7 +256,7 @@ export interface EditableFolder {
 /** The operations with which a hub lets users edit its flow files. */
 export interface Editing {
   files(rights: EditRights): Promise<readonly EditableFile[]>;
-  /** Returns a folder of documents with the files that the user may edit; undefined if users cannot edit this folder. */
+  /** Returns a folder of documents with the files that the user may edit, or undefined if users cannot edit this folder. */
   documents(folder: string, rights: EditRights): Promise<EditableFolder | undefined>;
   /** Returns the text of a file, and the data that the page needs to edit it. Errors: `forbidden`, `not-found`. */
   source(file: string, rights: EditRights): Promise<Source>;

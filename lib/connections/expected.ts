@@ -29,7 +29,7 @@ export interface Expected {
   readonly path: SettingMistake['path'];
 }
 
-/** Reads the setting. `whyNot` returns what is wrong with an ID and its type; undefined if they are valid. */
+/** Reads the setting. `whyNot` returns what is wrong with an ID and its type. Returns undefined if they are valid. */
 export function readExpected(
   expect: Expect,
   resolvePath: ResolvePath,

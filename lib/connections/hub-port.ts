@@ -109,18 +109,18 @@ export interface Operations {
   runsOf(rule: string): readonly RuleRuns[];
   /** Calls `next` for each turn with input from outside, until the recording is stopped. */
   record(next: (turn: OutsideTurn) => void): Recording;
-  /** Returns how the rules in shadow deviate from the live rules; undefined if nothing is in shadow. */
+  /** Returns how the rules in shadow deviate from the live rules, or undefined if nothing is in shadow. */
   shadow(): ShadowReport | undefined;
   /**
-   * Returns the last change of a parameter in shadow, if the change was made there or its value differs from the live value; undefined if
-   * it equals the live change.
+   * Returns the last change of a parameter in shadow, if the change was made there or its value differs from the live value, or undefined
+   * if it equals the live change.
    */
   wouldBe(address: string): Change | undefined;
 }
 
 /** A request to one of the hub's webhooks. */
 export interface Delivery {
-  /** Returns the header with this lower-case name; empty if there is none. */
+  /** Returns the header with this lower-case name, or empty if there is none. */
   readonly header: (name: string) => string;
   /** The query of the URL, without `?`. */
   readonly query: string;

@@ -13,7 +13,7 @@ export interface KeptValue {
   readonly address: string;
   readonly value: Value;
   readonly time: number;
-  /** Reads the change that set the value, with its causes; undefined if the change is not known. */
+  /** Reads the change that set the value, with its causes. Returns undefined if the change is not known. */
   readonly readCause: () => Change | undefined;
 }
 
@@ -142,7 +142,7 @@ interface StorageArchive {
 export interface Backup {
   /** The size of the archive. */
   readonly bytes: number;
-  /** Returns the next piece; undefined if the backup is complete. Errors: `unavailable`. */
+  /** Returns the next piece, or undefined if the backup is complete. Errors: `unavailable`. */
   next(): Promise<Uint8Array | undefined>;
   /** Removes the backup's temporary files. Must always be called. Never rejects. */
   end(): Promise<void>;

@@ -63,7 +63,7 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127\./.test(host);
 }
 
-/** Returns a function that checks by IP address whether a sender is permitted; undefined if every sender is. */
+/** Returns a function that checks by IP address whether a sender is permitted, or undefined if every sender is. */
 export function createGuard(networks: readonly string[]): ((address: string) => boolean) | undefined {
   if (networks.length === 0) return undefined;
   const list = new BlockList();

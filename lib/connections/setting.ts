@@ -19,7 +19,7 @@ export const commonSettings = {
 
 const maxCertificateBytes = 1_048_576;
 
-/** Reads a file that the setting `tls` names, such as `caFile`; undefined if the setting is missing. Errors: `cannot-start`. */
+/** Reads a file that the setting `tls` names, such as `caFile`. Returns undefined if the setting is missing. Errors: `cannot-start`. */
 export function readTlsFile(key: string, path: string | undefined, resolvePath: ResolvePath): Buffer | undefined {
   if (path === undefined) return undefined;
   try {

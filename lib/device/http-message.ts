@@ -195,7 +195,7 @@ export class EventReader {
   }
 }
 
-/** Returns the offset of the next line end and the offset after it; undefined if there is no further line end. */
+/** Returns the offset of the next line end and the offset after it, or undefined if there is no further line end. */
 function endOfLine(text: string, at: number): { readonly from: number; readonly to: number } | undefined {
   for (let place = at; place < text.length; place++) {
     const code = text.charCodeAt(place);

@@ -359,7 +359,7 @@ class TextNode<T> {
     return this.values.length > 0 || [...this.next.values()].some((node) => node.hasValues);
   }
 
-  /** Returns the next node on the path of the text; undefined if there is no such node. */
+  /** Returns the next node on the path of the text, or undefined if there is no such node. */
   step(text: string, at: number): TextNode<T> | undefined {
     const code = text.charCodeAt(at);
     const place = code - this.#lowest; // NaN after the last character
@@ -441,7 +441,7 @@ export class MatcherIndex<T extends { readonly matcher: Matcher }> {
     return itemsOf([...texts, ...this.#otherTrees, ...alike]);
   }
 
-  /** Returns the list kept by the last node on the path; undefined if this node keeps no list or if any patterns begin with a value. */
+  /** Returns the list kept by the last node on the path, or undefined if this node keeps no list or if any patterns begin with a value. */
   #keptOf(text: string): readonly T[] | undefined {
     if (this.#hasValues) return undefined;
     let node = this.#texts;

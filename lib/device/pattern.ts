@@ -124,7 +124,7 @@ export class Pattern {
     return at === frame.length;
   }
 
-  /** Returns the characters of a checksum or an expression; undefined if the expression fails. */
+  /** Returns the characters of a checksum or an expression, or undefined if the expression fails. */
   #expected(
     part: ComputedPart,
     frame: string,
@@ -202,7 +202,7 @@ function asIs(text: string): string {
   return text;
 }
 
-/** Returns the characters that an expression requires in a frame; undefined if the expression fails. */
+/** Returns the characters that an expression requires in a frame, or undefined if the expression fails. */
 function expectedOf(
   part: Extract<Part, { readonly isOfBytes: boolean }>,
   known: Values | undefined,

@@ -36,7 +36,7 @@ export class Payload {
     return this.#json.value;
   }
 
-  /** Returns the part at a path or, without a path, the whole text; undefined if the payload has no such part. */
+  /** Returns the part at a path or, without a path, the whole text, or undefined if the payload has no such part. */
   at(path: readonly string[] | undefined): unknown {
     return path === undefined ? this.text : partAt(this.json, path);
   }

@@ -77,7 +77,7 @@ function aboveOf(parameterId: string): string {
   return parameterId.replace(/\/[^/]*$/, '');
 }
 
-/** Returns another alarm that has a parameter with this name; undefined if there is no such alarm. */
+/** Returns another alarm that has a parameter with this name, or undefined if there is no such alarm. */
 function ownerOf(alarms: AlarmsSettings['alarms'], name: string): string | undefined {
   const owner = aboveOf(name);
   const has = owner !== name && Object.hasOwn(alarms, owner) && parametersOf(owner).some(({ id }) => id === name);

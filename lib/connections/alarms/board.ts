@@ -280,7 +280,7 @@ interface LeftAlarm
   readonly revision: number | undefined;
 }
 
-/** Returns the state that an alarm with the same cause has saved; undefined if no state was saved. */
+/** Returns the state that an alarm with the same cause has saved, or undefined if no state was saved. */
 function leftOf(left: unknown, name: string, { when, is }: AlarmSettings): LeftAlarm | undefined {
   const alarm = left instanceof Map ? (left.get(name) as LeftAlarm | undefined) : undefined;
   return alarm?.settings.when === when && alarm.settings.is === is ? alarm : undefined;

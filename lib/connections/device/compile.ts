@@ -854,7 +854,7 @@ function isAnswer(written: unknown): boolean {
   return isJsonObject(written) && 'pattern' in written && Object.keys(written).every((key) => keys.includes(key));
 }
 
-/** Returns how a pattern without expressions reads a family; undefined if the parameters are discovered or may be unknown. */
+/** Returns how a pattern without expressions reads a family, or undefined if the parameters are discovered or may be unknown. */
 function plainRead(pattern: Pattern, family: Family): PlainRead | undefined {
   const places = [...pattern.names];
   const value = places.indexOf('value');

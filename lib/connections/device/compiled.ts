@@ -166,7 +166,7 @@ export class Family {
     return parameterIdMistake(id) === undefined ? { id, family: this, values: own, setBy: 0 } : undefined;
   }
 
-  /** Returns the values of the variables in an ID; undefined if the ID does not belong to this family. */
+  /** Returns the values of the variables in an ID, or undefined if the ID does not belong to this family. */
   valuesOf(id: string): ReadonlyMap<string, Value> | undefined {
     const pattern = this.#parts.map((part) =>
       typeof part === 'string' ? part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&') : '([^/]+)',

@@ -442,7 +442,7 @@ export class Session {
       });
   }
 
-  /** Returns the message in a frame of the codec; undefined if the frame contains no message. */
+  /** Returns the message in a frame of the codec, or undefined if the frame contains no message. */
   #decode(frame: Frame): string | undefined {
     return this.#codec!.received(frame.toBuffer())?.toString(this.#compiled.encoding);
   }

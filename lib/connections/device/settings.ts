@@ -41,7 +41,7 @@ function isAddress(text: string): boolean {
   return addressMistake(text) === '';
 }
 
-/** Returns what is wrong with an address in the setting `http`; '' if the address is valid. */
+/** Returns what is wrong with an address in the setting `http`, or '' if the address is valid. */
 function addressMistake(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol) || !/^https?:\/\//i.test(text))
@@ -181,7 +181,7 @@ export function transportOf(settings: DeviceSettings): {
   };
 }
 
-/** Returns the address on which the hub listens for the device; undefined if the hub connects to the device. */
+/** Returns the address on which the hub listens for the device, or undefined if the hub connects to the device. */
 export function listenTarget({ listen }: DeviceSettings): { readonly host: string; readonly port: number } | undefined {
   if (listen === undefined) return undefined;
   if (typeof listen === 'number') return { host: '', port: listen };

@@ -251,7 +251,7 @@ class RateLimit {
     this.#suppressed = { since: this.#suppressed?.since ?? time, count: (this.#suppressed?.count ?? 0) + 1 };
   }
 
-  /** Returns the messages suppressed since the last call; undefined if there are none. */
+  /** Returns the messages suppressed since the last call, or undefined if there are none. */
   takeSuppressed(): Suppressed | undefined {
     const suppressed = this.#suppressed;
     this.#suppressed = undefined;

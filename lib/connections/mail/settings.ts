@@ -30,7 +30,10 @@ const addressPattern = new RegExp(
   `^(?=[^@]{1,64}@)${atom}(?:\\.${atom})*@(?=.{1,253}$)(?!-)[A-Za-z\\d-]+(?:\\.[A-Za-z\\d-]+)*$`,
 );
 
-/** Reads a mailbox; undefined if the string is not a mailbox. The name contains no control characters, so that it stays within its line. */
+/**
+ * Reads a mailbox. Returns undefined if the string is not a mailbox. The name contains no control characters, so that it stays within its
+ * line.
+ */
 export function readMailbox(written: string): Mailbox | undefined {
   if (/\p{Cc}|\p{Zl}|\p{Zp}/u.test(written) || written.length > 512 || !written.isWellFormed()) return undefined;
   const [, name = '', bracketed] = /^([^<>]*)<([^<>]*)>$/.exec(written.trim()) ?? [];
@@ -58,7 +61,7 @@ export interface Limit {
   readonly durationMs: number;
 }
 
-/** Reads `1/5m`; undefined if the string is not a limit. */
+/** Reads `1/5m`. Returns undefined if the string is not a limit. */
 export function readLimit(written: string): Limit | undefined {
   const [, count, duration = ''] = /^(\d{1,4})\/(.+)$/.exec(written) ?? [];
   const durationMs = /^\d+$/.test(duration) ? undefined : parseDurationMs(duration);

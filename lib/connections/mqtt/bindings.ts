@@ -19,7 +19,7 @@ export const maxPayloadBytes = 1_048_576;
 /** A topic that reports whether a device is online. */
 export interface Availability {
   readonly topic: string;
-  /** Returns whether the device is online; undefined if the payload does not contain this information. */
+  /** Returns whether the device is online, or undefined if the payload does not contain this information. */
   read(payload: Payload): boolean | undefined;
 }
 

@@ -36,7 +36,7 @@ const longestRefusedMs = 1500;
 export interface Outgoing {
   readonly topic: string;
   readonly isRetained: boolean;
-  /** Returns the newest payload; undefined if there is nothing to publish. */
+  /** Returns the newest payload, or undefined if there is nothing to publish. */
   take(): string | undefined;
   /** Returns the stamp for the message, if several hubs publish to the topic. */
   stampOf?(): Stamp;
@@ -491,7 +491,7 @@ export class Broker {
 const stampName = 'patchbay';
 const space = 32;
 
-/** Reads the number of a message from its user property; undefined if the message has no number. */
+/** Reads the number of a message from its user property. Returns undefined if the message has no number. */
 function stampIn(property: unknown): Stamp | undefined {
   const [, number, by] = (typeof property === 'string' && /^(\d{1,15}) (\S{1,128})$/.exec(property)) || [];
   return by === undefined ? undefined : { number: Number(number), by };

@@ -50,7 +50,7 @@ export function entitiesIn(
   });
 }
 
-/** Returns the stable ID of the device; undefined if the document contains no such ID. */
+/** Returns the stable ID of the device, or undefined if the document contains no such ID. */
 export function deviceKeyOf(document: Json): string | undefined {
   if (!isJsonObject(document.device)) return undefined;
   const { identifiers, connections } = long(document.device, longDeviceNames);
@@ -154,7 +154,7 @@ export class Entity {
     return Array.isArray(value) ? value.flatMap((one) => textOf(one) ?? []) : [];
   }
 
-  /** Returns a topic with the base topic resolved; undefined if the topic is missing or invalid. */
+  /** Returns a topic with the base topic resolved, or undefined if the topic is missing or invalid. */
   topic(key: string): string | undefined {
     const written = this.document[key];
     if (typeof written !== 'string') return undefined;
@@ -225,7 +225,8 @@ export class Entity {
   }
 
   /**
-   * Converts a number of seconds to milliseconds, limited to the maximum duration of a timer; undefined if the document has no such number.
+   * Converts a number of seconds to milliseconds, limited to the maximum duration of a timer. Returns undefined if the document has no such
+   * number.
    */
   #milliseconds(key: string): number | undefined {
     const seconds = this.number(key) ?? 0;

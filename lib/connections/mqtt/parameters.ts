@@ -24,9 +24,9 @@ export interface OpenTemplate {
   readonly type: ParameterSettings['type'];
   /** The topic filter, such as `house/+/level`. */
   readonly filter: string;
-  /** Returns the binding for a topic; undefined if the topic does not match. */
+  /** Returns the binding for a topic, or undefined if the topic does not match. */
   bind(topic: string): Binding | undefined;
-  /** Returns the binding for a Parameter ID; undefined if the ID does not match. */
+  /** Returns the binding for a Parameter ID, or undefined if the ID does not match. */
   bindId(id: string): Binding | undefined;
 }
 

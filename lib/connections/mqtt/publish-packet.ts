@@ -64,7 +64,9 @@ function writeLength(into: Buffer, start: number, length: number): number {
   }
 }
 
-/** Returns the length of the packet at a position, including the header; undefined if the header is incomplete, NaN if it is malformed. */
+/**
+ * Returns the length of the packet at a position, including the header, or undefined if the header is incomplete, NaN if it is malformed.
+ */
 export function packetLength(bytes: Uint8Array, start: number): number | undefined {
   let rest = 0;
   for (let place = 0; place < 4; place++) {
@@ -77,8 +79,8 @@ export function packetLength(bytes: Uint8Array, start: number): number | undefin
 }
 
 /**
- * Reads the packet from `start` to `end`; undefined if the packet is of another kind, has properties or is malformed, so that the client
- * has to read it.
+ * Reads the packet from `start` to `end`. Returns undefined if the packet is of another kind, has properties or is malformed, so that the
+ * client has to read it.
  */
 export function readPublish(bytes: Buffer, start: number, end: number, version: 4 | 5): Published | undefined {
   if ((bytes[start]! & 0xfe) !== 0x30) return undefined;

@@ -31,7 +31,7 @@ function urlSetting() {
     .refine((url) => URL.canParse(url), { error: ({ input }) => `expected ${urlError}, got ${describe(input)}` });
 }
 
-/** Returns what is wrong with a topic without wildcards; undefined if the topic is valid. */
+/** Returns what is wrong with a topic without wildcards, or undefined if the topic is valid. */
 export function topicMistake(topic: string): string | undefined {
   if (topic === '' || /[+#\0]/.test(topic) || !topic.isWellFormed() || Buffer.byteLength(topic) > maxTopicBytes)
     return `expected a topic without the wildcards + and #, such as 'house/lamp', got ${describe(topic)}`;

@@ -30,7 +30,7 @@ export interface Source {
 export interface Template {
   /** The compiled expression as text, for people. */
   readonly expression: string;
-  /** Returns the result; undefined if the message lacks a part that the template needs. Errors: any expression error. */
+  /** Returns the result, or undefined if the message lacks a part that the template needs. Errors: any expression error. */
   evaluate(source: Source): Value | undefined;
 }
 
@@ -534,7 +534,7 @@ function chosen(map: Entries, key: string, other: string): string {
   return `(${map.map(([one, value]) => `string(${key}) == string(${one}) ? ${shown(value)} : `).join('')}${shown(other)})`;
 }
 
-/** Returns the text of an expression that consists only of quoted text; undefined for any other expression. */
+/** Returns the text of an expression that consists only of quoted text, or undefined for any other expression. */
 function plainText(expression: string): string | undefined {
   return /^"(?:[^"\\]|\\.)*"$/.test(expression) ? (JSON.parse(expression) as string) : undefined;
 }

@@ -302,7 +302,7 @@ interface Announced {
   readonly bindings: readonly Binding[];
 }
 
-/** Returns the device that a topic announces; undefined if the topic belongs to no Shelly device. */
+/** Returns the device that a topic announces, or undefined if the topic belongs to no Shelly device. */
 export function shellyDevice(topic: string, payload: Payload): Announced | undefined {
   const [, id, component, number] = /^([^/]+)\/status\/([a-z]\w*):(\d+)$/.exec(topic) ?? [];
   if (id !== undefined && Object.hasOwn(shellyParts, component!) && payload.at(['id']) === Number(number))

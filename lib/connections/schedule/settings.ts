@@ -15,14 +15,14 @@ const below60 = String.raw`[0-5]\d`;
 const clockPattern = `^(?:${hour}:${below60}(?::${below60})?|24:00)$`;
 const timesPattern = String.raw`^(?:\*|${hour}):(?:\*|${below60})(?::${below60})?$`;
 
-/** Reads a time: `'06:00'`, `'21:59:30'`, `'24:00'`; undefined if the string is invalid. */
+/** Reads a time: `'06:00'`, `'21:59:30'`, `'24:00'`. Returns undefined if the string is invalid. */
 function readClock(text: string): number | undefined {
   if (!new RegExp(clockPattern).test(text)) return undefined;
   const [hours, minutes, seconds = 0] = text.split(':').map(Number);
   return ((hours! * 60 + minutes!) * 60 + seconds) * 1000;
 }
 
-/** Reads times: `'06:00'`, `'*:00'`, `'08:*'`; undefined if the string is invalid. */
+/** Reads times: `'06:00'`, `'*:00'`, `'08:*'`. Returns undefined if the string is invalid. */
 function readTimes(text: string): number[] | undefined {
   if (!new RegExp(timesPattern).test(text)) return undefined;
   const [hours, minutes, seconds = '00'] = text.split(':');
@@ -49,7 +49,7 @@ const datePattern = String.raw`^${dateShape}(?:\.\.${dateShape})?$`;
 /** Returns whether an entry applies on a day. */
 export type IsDay = (day: number) => boolean;
 
-/** Reads days of the week: `'mon-fri,sun'`, `'fri-mon'`; undefined if the string is invalid. */
+/** Reads days of the week: `'mon-fri,sun'`, `'fri-mon'`. Returns undefined if the string is invalid. */
 function readDays(text: string): IsDay | undefined {
   if (!new RegExp(daysPattern).test(text)) return undefined;
   const meant = new Set<number>();
@@ -60,7 +60,7 @@ function readDays(text: string): IsDay | undefined {
   return (day) => meant.has(dateOf(day).getUTCDay());
 }
 
-/** Reads a date `'2026-12-24'`, a yearly date `'12-24'`, or a range `'12-24..01-06'`; undefined if the string is invalid. */
+/** Reads a date `'2026-12-24'`, a yearly date `'12-24'`, or a range `'12-24..01-06'`. Returns undefined if the string is invalid. */
 function readDate(text: string): IsDay | undefined {
   if (!new RegExp(datePattern).test(text)) return undefined;
   const [first, last = first] = text.split('..').map((part) => numberOf(part));
@@ -78,7 +78,7 @@ function isYearly(number: number): boolean {
   return number < 10_000;
 }
 
-/** Converts `'2026-12-24'` to 20261224 and `'12-24'` to 1224; undefined if there is no such day. */
+/** Converts `'2026-12-24'` to 20261224 and `'12-24'` to 1224. Returns undefined if there is no such day. */
 function numberOf(text: string): number | undefined {
   const isDate = new Date(`${text.length === 5 ? `2024-${text}` : text}T00:00Z`)
     .toISOString()

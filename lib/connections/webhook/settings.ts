@@ -214,7 +214,7 @@ export function mistakesOf(settings: WebhookSettings, inputTypes: InputTypes): r
   return found;
 }
 
-/** Returns the body for a target; undefined if it has no body. */
+/** Returns the body for a target, or undefined if it has no body. */
 export function compileBody(
   name: string,
   { body, method, type }: TargetSettings,

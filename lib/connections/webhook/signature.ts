@@ -130,7 +130,7 @@ export function isTimed({ timestamp, isCombined }: Scheme): boolean {
   return timestamp !== undefined || isCombined === true;
 }
 
-/** Returns what is wrong with a secret for a scheme; undefined if the secret is valid. */
+/** Returns what is wrong with a secret for a scheme, or undefined if the secret is valid. */
 export function secretMistake({ secretPrefix }: Scheme, secret: string): string | undefined {
   if (secretPrefix === undefined || !secret.startsWith(secretPrefix)) return undefined;
   const rest = secret.slice(secretPrefix.length);

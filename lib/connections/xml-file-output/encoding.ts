@@ -90,7 +90,7 @@ function encodingOf(name: string, declared = utf8.name): Encoding {
   throw new HubError('cannot-start', `${name}: expected one of the encodings ${known}, got "${declared}"`);
 }
 
-/** Returns the encoding indicated by a byte order mark or by the zero bytes around the first `<`; undefined if there are none. */
+/** Returns the encoding indicated by a byte order mark or by the zero bytes around the first `<`, or undefined if there are none. */
 function encodingBySignature(bytes: Buffer): Encoding | undefined {
   switch (bytes.subarray(0, 2).toString('hex')) {
     case 'efbb':

@@ -12,7 +12,7 @@ export interface Keyboard {
   openPresser(): Promise<Presser>;
   /** Starts to detect keys. Errors: `Error` with one sentence if keys cannot be detected. */
   listen(listener: KeyListener): Promise<void>;
-  /** Returns why a combination cannot currently be detected or pressed; empty if it can. */
+  /** Returns why a combination cannot currently be detected or pressed, or empty if it can. */
   whyNot(names: readonly string[], side: Side): string;
   /** Calls `changed` whenever names may refer to other keys. */
   onChange(changed: () => void): void;

@@ -16,7 +16,7 @@ const refusedMs = 30_000;
 const answerMs = 1000;
 
 export interface SpreadOptions {
-  /** Returns the current connection; undefined if there is no connection. */
+  /** Returns the current connection, or undefined if there is no connection. */
   readonly connection: () => NatsConnection | undefined;
   readonly streams: readonly string[];
   /** Returns whether a stream may be without a leader for a moment. */

@@ -53,7 +53,7 @@ export class Creations {
 }
 
 interface StreamRegisterOptions<T> {
-  /** Returns the current connection; undefined if there is no connection. */
+  /** Returns the current connection, or undefined if there is no connection. */
   readonly connection: () => NatsConnection | undefined;
   readonly stream: string;
   readonly subject: string;
@@ -68,7 +68,7 @@ interface Opened {
   readonly connection: NatsConnection;
   readonly client: JetStreamClient;
   readonly streams: StreamAPI;
-  /** Returns the error code sent by a server; undefined if the error did not come from a server. */
+  /** Returns the error code sent by a server, or undefined if the error did not come from a server. */
   readonly codeOf: (error: unknown) => number | undefined;
   /** Whether the stream is known to have a message, in which case no other client is creating it. */
   isThere: boolean;

@@ -34,7 +34,7 @@ export function hubOf(subject: string): string {
   return subject.slice(start, end < 0 ? undefined : end);
 }
 
-/** Returns the requesting hub from the subject; undefined if the subject does not name a requesting hub. */
+/** Returns the requesting hub from the subject, or undefined if the subject does not name a requesting hub. */
 export function requesterOf(subject: string): string | undefined {
   if (!subject.includes('.write.')) return undefined; // the most common case
   const [, , , what, requester] = subject.split('.');

@@ -145,7 +145,7 @@ export class Claims {
   }
 
   /**
-   * Returns the reason why this hub may not have a connection, even if this hub did not want the connection yet when the list was read;
+   * Returns the reason why this hub may not have a connection, even if this hub did not want the connection yet when the list was read, or
    * undefined if this hub may have the connection.
    */
   refusalOf(id: string): Refusal | undefined {

@@ -27,7 +27,7 @@ export interface Ownership {
   readonly confirm: (() => Promise<boolean>) | undefined;
   /** Returns whether this hub holds the claim to a Connection ID, so that the parameters of this connection may be shared. */
   owns(connectionId: string): boolean;
-  /** Returns the owner of a Connection ID according to the claims as last read; undefined if there is no owner. */
+  /** Returns the owner of a Connection ID according to the claims as last read, or undefined if there is no owner. */
   ownerOf(connectionId: string): string | undefined;
   /** Emits after claims have changed, including claims of other hubs. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly claimed$: Observable<void>;

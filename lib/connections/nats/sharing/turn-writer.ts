@@ -122,7 +122,7 @@ export class TurnWriter {
     };
   }
 
-  /** Returns the position of a change in this turn; undefined if the change is part of another turn. */
+  /** Returns the position of a change in this turn, or undefined if the change is part of another turn. */
   #placeOf({ revision }: Change): number | undefined {
     let [low, high] = [0, this.#revisions.length];
     while (low < high) {

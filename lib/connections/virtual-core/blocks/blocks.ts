@@ -173,7 +173,7 @@ export interface ArgumentKind {
   readonly types: readonly ValueType[];
   readonly expected: string;
   isLiteral(value: unknown): boolean;
-  /** Reads a literal that is written as a string; undefined if the string is a name. */
+  /** Reads a literal that is written as a string. Returns undefined if the string is a name. */
   readText?(text: string): Value | undefined;
   readonly schema: z.ZodType;
 }

@@ -310,7 +310,7 @@ export class Entities {
     this.#mayBeElsewhere = true;
   }
 
-  /** Returns a parameter entity; undefined if it may be declared elsewhere. Errors: `Mistake` if it is declared nowhere. */
+  /** Returns a parameter entity, or undefined if it may be declared elsewhere. Errors: `Mistake` if it is declared nowhere. */
   parameter(name: string, at: number): Entity | undefined {
     return this.#known(this.#parameters.get(name), `%${name};`, at);
   }

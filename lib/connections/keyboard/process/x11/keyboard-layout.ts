@@ -67,7 +67,7 @@ export class Layout {
     await this.#reading?.catch(() => {}); // the end of the server is reported elsewhere
   }
 
-  /** Returns the key to press for a name; undefined if the layout has no such key. */
+  /** Returns the key to press for a name, or undefined if the layout has no such key. */
   pressedFor(name: string): number | undefined {
     return this.#keycodes.get(name)?.[0];
   }
