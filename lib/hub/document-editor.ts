@@ -40,18 +40,18 @@ import { expectAddressesAllowed, expectMayEdit } from './edit-rights.ts';
 import { expectJson5, isJson5, KnownTexts, maxTries, readPatiently, treeOf } from './edited-text.ts';
 import type { KeptRevision, Revisions } from './revisions.ts';
 
-/** A document that was found by a name in a request. */
+/** A document that was found by a name in a request, and the folder of documents to which it belongs. */
 export interface FoundDocument extends FoundFile {
   readonly folder: DocumentFolder;
 }
 
 interface DocumentParts {
   readonly folders: () => readonly DocumentFolder[];
-  /** The paths from which the hub was started. */
+  /** The paths of the flow files and folders from which the hub was started. */
   readonly roots: readonly string[];
   readonly exclusively: <Result>(work: () => Promise<Result>) => Promise<Result>;
   readonly isKnown: (address: string) => boolean;
-  /** Records a save in the audit. */
+  /** Records a save of documents in the audit. */
   readonly note: (by: Origin, cause: string) => void;
   readonly revisions: Revisions;
   /** Returns the folder for the journal of a save. */
@@ -61,17 +61,17 @@ interface DocumentParts {
 interface Edited {
   readonly found: FoundDocument;
   readonly before: FileText | undefined;
-  /** The new text. Undefined if the file is removed. */
+  /** The document's text after the edit. Undefined if the file is removed. */
   readonly text: string | undefined;
   readonly isMerged: boolean;
 }
 
-/** Checked documents from a change set that also contains flow files and is written as a whole. */
+/** The checked documents in a change set that also contains flow files and is written as a whole. */
 export interface PreparedDocuments {
   readonly files: readonly EditedFile[];
   readonly errors: EditAnswer['errors'];
   readonly writes: readonly FileWrite[];
-  /** The files as kept in a revision. */
+  /** The documents in the form in which a revision keeps them. */
   readonly kept: KeptRevision['files'];
 }
 
@@ -79,7 +79,7 @@ const unchanged = { added: [], removed: [], changed: [] };
 const nothing: DocumentFindings = { mistakes: [], addresses: [] };
 const maxWarnings = 100;
 
-/** Returns the document folders of the connections in a plan, each once. */
+/** Returns the document folders of the connections in a plan, each folder once. */
 export function documentsOf({ connections }: Plan): readonly DocumentFolder[] {
   const folders = new Map<string, DocumentFolder>();
   for (const { type, settings, enabled, folder } of connections) {
@@ -200,7 +200,9 @@ export class DocumentEditor {
     return this.#change(request, make, by, rights);
   }
 
-  /** Returns the folders with the names by which users know them. Folders whose files the hub would load as flow files are omitted. */
+  /**
+   * Returns the document folders with the names by which users know them. Folders whose files the hub would load as flow files are omitted.
+   */
   async #places(): Promise<readonly { readonly folder: DocumentFolder; readonly short: string }[]> {
     const places: { folder: DocumentFolder; short: string }[] = [];
     for (const folder of this.#parts.folders()) {
@@ -221,7 +223,7 @@ export class DocumentEditor {
     return places;
   }
 
-  /** Returns the names of a file: below the flow folder, and below each root as given when the hub was started. */
+  /** Returns the names of a document: relative to the flow folder, and below each root as given when the hub was started. */
   #namesOf(short: string, name: string): readonly string[] {
     const below = `${short}/${name}`;
     return [below, ...this.#parts.roots.map((root) => join(root.endsWith('.json5') ? dirname(root) : root, below))];
@@ -399,7 +401,7 @@ async function isFolderAt(path: string): Promise<boolean> {
   );
 }
 
-/** Returns the first existing folder on the way up from a path, because missing folders are created. */
+/** Returns the nearest existing folder on the way up from a path, because a save creates missing folders. */
 async function firstExisting(path: string): Promise<string> {
   let at = path;
   while (!(await isFolderAt(dirname(at))) && dirname(at) !== at) at = dirname(at);

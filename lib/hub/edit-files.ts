@@ -1,5 +1,5 @@
 // The files that may be edited over a network: safe names, file contents, and writing several files completely or not at all, even if the
-// hub is killed meanwhile. The journal of a save is in the hidden folder `.patchbay` next to the flow files.
+// hub is killed during the write. The journal of a save is in the hidden folder `.patchbay` next to the flow files.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { constants, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,10 +15,10 @@ export const maxEditedBytes = 1024 * 1024;
 
 /** A file that was found by a name in a request. */
 export interface FoundFile {
-  /** The name as listed by the hub. */
+  /** The file's name as listed by the hub. */
   readonly name: string;
   readonly path: string;
-  /** The name, and the file's path below the flow folder. */
+  /** The file's name as listed, and its path relative to the flow folder. */
   readonly names: readonly string[];
 }
 
@@ -27,20 +27,20 @@ export interface FileText {
   readonly etag: string;
 }
 
-/** Returns the ETag that identifies a text. */
+/** Returns the ETag that identifies a text: 32 hexadecimal digits of its SHA-256 hash. */
 export function etagOf(text: string | Buffer): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
 
-/** Returns the folder for the hub's own files next to its flow files. */
+/** Returns the path of the folder `.patchbay` for the hub's own files, next to the flow files. */
 export function ownFolderOf(paths: readonly string[], isFolder: boolean): string {
   const [first = '.'] = paths;
   return join(isFolder ? resolve(first) : dirname(resolve(first)), '.patchbay');
 }
 
 /**
- * Finds a flow file by its name. `known` contains the names that the hub has loaded; any other name must belong to a new file in one of the
- * folders. Errors: `bad-request` for an unsafe name, `not-found`.
+ * Finds a flow file by its name. `known` contains the names of files that the hub has loaded; any other name must belong to a new file in
+ * one of the folders. Errors: `bad-request` for an unsafe name, `not-found`.
  */
 export async function findFile(
   name: string,
@@ -117,28 +117,28 @@ export async function whyReadOnly(path: string): Promise<string> {
   }
 }
 
-/** One file in a save. */
+/** The change that a save makes to one file. */
 export interface FileWrite {
   readonly path: string;
-  /** The text before the edit; undefined if the file did not exist. */
+  /** The file's text before the save; undefined if the file did not exist. */
   readonly before: string | undefined;
-  /** The text after the edit; undefined if the file is to be removed. */
+  /** The file's text after the save; undefined if the save removes the file. */
   readonly after: string | undefined;
 }
 
 /** Thrown when a file has changed on disk since it was read. */
 export class ChangedMeanwhile extends Error {}
 
-/** How long the old file remains before it is removed, because an editor may have opened it to write into it. */
+/** How long the old file remains before it is removed, in milliseconds, because an editor may have opened it to write into it. */
 const settleMs = 50;
 
-/** A replaced file; `old` is the path at which the previous content is kept. */
+/** A file that a save has replaced. `old` is the path at which the previous content is kept. */
 interface Replaced {
   readonly write: FileWrite;
   readonly old: string;
 }
 
-/** Undoes a replacement. If another program has written into the old file, the written text is kept. */
+/** Undoes the replacement of a file. If another program has written into the old file, the text that it wrote is kept. */
 async function takeBack({ write: { path, before, after }, old }: Replaced): Promise<void> {
   try {
     if (before !== undefined && readFileSync(old, 'utf8') !== before) renameSync(old, path);
@@ -178,7 +178,8 @@ export async function writeAll(folder: string, writes: readonly FileWrite[]): Pr
 
 /**
  * Replaces a file whose text is `before`. The old file is moved away and checked, and the new file is linked to the free name. Linking
- * fails if the file was saved in between. The old file remains beside the new file. Errors: `ChangedMeanwhile`, and file system errors.
+ * fails if another program has saved the file in between. The old file remains beside the new file. Errors: `ChangedMeanwhile`, and file
+ * system errors.
  */
 async function replace(write: FileWrite): Promise<Replaced> {
   const { path, before, after } = write;
@@ -190,7 +191,7 @@ async function replace(write: FileWrite): Promise<Replaced> {
   if (after !== undefined) {
     await writeDurably(fresh, after);
     const found = before === undefined ? undefined : await stat(path);
-    if (found !== undefined) await chown(fresh, found.uid, found.gid).catch(() => {}); // only root may do this
+    if (found !== undefined) await chown(fresh, found.uid, found.gid).catch(() => {}); // only root may change the owner
     await chmod(fresh, found === undefined ? 0o644 : found.mode & 0o7777);
   }
   try {
@@ -246,7 +247,7 @@ export function noteProbation(folder: string, writes: readonly FileWrite[] | und
 
 /**
  * Undoes a save that was interrupted by a kill, and a change that was not confirmed. Files that have changed since then are left unchanged.
- * Returns the restored files, and whether the first path is a folder.
+ * Returns the paths of the restored files, and whether the first path is a folder.
  */
 export async function recoverSaves(
   paths: readonly string[],
@@ -282,10 +283,7 @@ export async function recoverSaves(
   return { isFolder, restored };
 }
 
-/**
- * Removes a file that was left by an interrupted save, unless another program has saved a different text in the file meanwhile, which is
- * kept.
- */
+/** Removes a file left by an interrupted save. If another program has saved a different text in that file meanwhile, the text is kept. */
 async function clear(
   leftover: string,
   path: string,
@@ -306,7 +304,7 @@ async function readJournal(path: string): Promise<readonly FileWrite[]> {
     const writes: unknown = JSON.parse(await readFile(path, 'utf8'));
     return Array.isArray(writes) ? (writes as FileWrite[]) : [];
   } catch {
-    return []; // there is none, or the hub was killed before the first write
+    return []; // there is no journal, or the hub was killed before the first write
   }
 }
 
@@ -315,7 +313,7 @@ export interface OwnFile {
   write(kept: readonly unknown[]): void;
 }
 
-/** Opens an internal file of the hub that contains a list. Without write permission, the list lasts until the hub stops. */
+/** Opens an internal file of the hub that contains a list. Without write permission, the list is kept only until the hub stops. */
 export function ownFile(path: string, log: (message: string) => void): OwnFile {
   return {
     read(): readonly unknown[] {
@@ -323,7 +321,7 @@ export function ownFile(path: string, log: (message: string) => void): OwnFile {
         const kept: unknown = JSON.parse(readFileSync(path, 'utf8'));
         return Array.isArray(kept) ? kept : [];
       } catch {
-        return []; // there is none yet
+        return []; // there is no such file yet
       }
     },
     write(kept: readonly unknown[]): void {

@@ -25,7 +25,7 @@ interface Changed {
   readonly mayEditTemplate: (path: string) => boolean;
 }
 
-/** Checks an edit. Errors: `forbidden` with the location. */
+/** Checks that a user may make an edit. Errors: `forbidden` with the location. */
 export function expectAllowed(changed: Changed, rights: EditRights): void {
   if (rights.isOwner) return;
   const check = new Check(changed, rights);
@@ -36,16 +36,16 @@ export function expectAllowed(changed: Changed, rights: EditRights): void {
   for (const file of changed.before) if (!now.has(keyOfFile(file))) check.removed(file);
 }
 
-/** Checks that a user may edit a file, whose name is given as in the request. Errors: `forbidden`. */
+/** Checks that a user may edit a file. `name` is the file's name as given in the request. Errors: `forbidden`. */
 export function expectMayEdit({ names }: Pick<FoundFile, 'names'>, file: string, rights: EditRights): void {
   if (!rights.mayEdit(names))
     throw new HubError('forbidden', `${file}: expected a file that you may edit, by edit: […] of your user`);
 }
 
 /**
- * Checks the addresses in an edited document. A user who adds or changes a widget must be allowed to read the widget's addresses, and to
- * write the addresses that the widget writes. Otherwise, other users would press a button that its author may not press. Errors:
- * `forbidden` with the location.
+ * Checks that a user may use the addresses in an edited document. A user who adds or changes a widget must be allowed to read the widget's
+ * addresses, and to write the addresses that the widget writes. Otherwise, other users would press a button that its author may not press.
+ * Errors: `forbidden` with the location.
  */
 export function expectAddressesAllowed(
   file: string,
@@ -64,13 +64,13 @@ export function expectAddressesAllowed(
   }
 }
 
-/** Matches the names of loop macros. When nested, a few characters can make these loops run for hours. */
+/** Matches the names of loop macros in expressions. A few characters of nested macros can make an evaluation run for hours. */
 const hasLoop = /\b(?:all|exists|exists_one|map|filter|bind)\b/;
 
 interface WrittenRule {
   readonly item: Readonly<Record<string, unknown>>;
   readonly path: SettingPath;
-  /** Identifies the rule, including everything that determines whether it runs. */
+  /** Identifies the rule by its text and by everything else that determines whether the rule runs. */
   readonly signature: string;
 }
 
@@ -94,7 +94,10 @@ function dataOf({ data }: FlowFile): Readonly<Record<string, unknown>> {
   return isJsonObject(data) ? data : {};
 }
 
-/** Checks what the rules and connections in a plan read and write, as a second check after the check of the text. Errors: `forbidden`. */
+/**
+ * Checks that a user may read and write what the rules and connections in a plan read and write, as a second check after the check of the
+ * text. Errors: `forbidden`.
+ */
 export function expectPlanAllowed(before: Plan, after: Plan, rights: EditRights): void {
   if (rights.isOwner) return;
   const known = new Set(before.rules.map(({ key, folder, isEnabled }) => JSON.stringify([key, folder, isEnabled])));
@@ -193,7 +196,7 @@ class Check {
         this.#refuse(file, ['describe', glob], 'expected an address that you may write, without *');
   }
 
-  /** Checks each address in a value, including the addresses in keys and expressions. */
+  /** Checks that the user may read each address in a value, including the addresses in keys and expressions. */
   #mayReadAll(file: FlowFile, value: unknown, path: SettingPath): void {
     if (typeof value === 'string') {
       for (const address of addressesIn(value))
@@ -219,8 +222,8 @@ class Check {
 }
 
 /**
- * Yields a string that is an address, or the quoted addresses within an expression. A string with an escape counts as an address that only
- * users who may read everything may read.
+ * Yields a string that is an address, or the quoted addresses within an expression. A string that contains an escape counts as an address
+ * that may be read only by users who may read everything.
  */
 function* addressesIn(text: string): Generator<string> {
   if (isAddress(text)) yield text;
@@ -228,7 +231,7 @@ function* addressesIn(text: string): Generator<string> {
     if (isAddress(inner) || /\\[^"'\\nrt]/.test(inner)) yield inner;
 }
 
-/** Returns whether connections of a type have no effect outside the hub: they neither open ports nor read or write files. */
+/** Returns whether connections of a type have no effect outside the hub, that is, neither open ports nor read or write files. */
 function isHarmless(type: AnyConnectionType | undefined): boolean {
   return (
     type !== undefined &&
@@ -240,7 +243,7 @@ function isHarmless(type: AnyConnectionType | undefined): boolean {
   );
 }
 
-/** Returns whether a value contains `{ env: … }` or `{ file: … }`. */
+/** Returns whether a value contains a reference to a secret: `{ env: … }` or `{ file: … }`. */
 function hasReference(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (!Array.isArray(value) && ('env' in value || 'file' in value)) return true;

@@ -10,12 +10,12 @@ import { parseJson5, readJson5 } from '../json5/read-json5.ts';
 import { HubError, messageOf } from '../model/error.ts';
 import { type FileText, readText } from './edit-files.ts';
 
-/** The maximum number of attempts to save a file while others are saving the same file. */
+/** The maximum number of attempts to read or save a file while others are saving the same file. */
 export const maxTries = 5;
-/** The maximum number of characters of displayed texts that are kept, because later edits may be based on them. */
+/** The maximum total length of the kept texts, in characters. Displayed texts are kept because later edits may be based on them. */
 const maxKnownLength = 16 * 1024 * 1024;
 
-/** Displayed texts by ETag, oldest first. */
+/** Texts that clients have read, by ETag, oldest first. */
 export class KnownTexts {
   readonly #texts = new Map<string, string>();
   #length = 0;
@@ -36,7 +36,10 @@ export class KnownTexts {
   }
 }
 
-/** Reads a file. Certain editors move a file away before they write it again, so that the file is missing for a moment. */
+/**
+ * Reads a file, or returns undefined if the file is missing. Because some editors move a file away before they write it again, a missing
+ * file is looked for several times.
+ */
 export async function readPatiently(path: string): Promise<FileText | undefined> {
   for (let tries = 1; tries < maxTries; tries++) {
     const read = await readText(path);
@@ -46,7 +49,7 @@ export async function readPatiently(path: string): Promise<FileText | undefined>
   return readText(path);
 }
 
-/** Checks that a text is valid JSON5. Errors: `bad-request`. */
+/** Checks that a text is valid JSON5 without duplicate keys. Errors: `bad-request`. */
 export function expectJson5(text: string): void {
   try {
     const { duplicates } = readJson5(text);
@@ -65,7 +68,7 @@ export function isJson5(text: string): boolean {
   }
 }
 
-/** Returns the tree of values in a text, for clients. */
+/** Returns the tree of the values in a JSON5 text, for clients. */
 export function treeOf(text: string): NonNullable<Source['tree']> {
   const places = createKnownPlaces(new KeptText(text));
   const describe = (node: Json5Node, path: Path, lead: number, tail: number): NonNullable<Source['tree']> => {

@@ -1,5 +1,6 @@
 // Edits flow files for users of a browser: reads a file with its locations, checks a change set like a load, shows what the change set
-// would restart, runs it in shadow, or saves it. A save is merged with changes that others have saved meanwhile, or shows both texts.
+// would restart, runs the change set in shadow, or saves it. A save is merged with changes that others have saved meanwhile; if that is
+// impossible, both texts are shown.
 
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -59,8 +60,7 @@ import type { Revisions } from './revisions.ts';
 import { type Separation, separateInstance } from './separate-instance.ts';
 
 /**
- * Runs the tests in the given flow files of a plan. `part` is the part of the results that may be shown; if omitted, everything may be
- * shown.
+ * Runs the tests in the given flow files of a plan. `part` limits the results to what may be shown; if omitted, everything may be shown.
  */
 export type RunTests = (plan: Plan, files: ReadonlySet<string>, part?: ShownPart) => Promise<TestResults>;
 
@@ -70,7 +70,7 @@ export interface EditOptions {
   readonly probationMs?: number | undefined;
 }
 
-/** The parts of the hub that an editor needs. */
+/** The parts of the hub that the editor needs. */
 export interface EditorParts extends EditOptions {
   readonly loader: FlowLoader;
   /** Runs work during which no files are loaded. */
@@ -78,11 +78,11 @@ export interface EditorParts extends EditOptions {
   /** Loads and runs the saved files. Call this only within `exclusively`. Errors: the same as `Reloader.reload`. */
   readonly reload: (by: Origin, comment: string) => Promise<Reload>;
   readonly runInShadow: (plan: Plan) => ShadowReport;
-  /** Returns the parts that a plan would start and stop. */
+  /** Returns the connections and rules that a plan would start and stop. */
   readonly preview: (plan: Plan) => Reload;
   readonly parameters: () => Iterable<Parameter>;
   readonly find: (address: string) => Parameter | undefined;
-  /** Returns the last runs of the rules with a name, or an empty list if there are none. */
+  /** Returns the last runs of the rules with a name, or an empty list if there are no such rules. */
   readonly runsOf: (rule: string) => readonly RuleRuns[];
   readonly revisions: Revisions;
   /** Returns the document folders of the running connections. */
@@ -96,10 +96,10 @@ export interface EditorParts extends EditOptions {
 export const maxOps = 1000;
 const usualProbationMs = 30_000;
 
-/** The maximum time for sending a response before the REST API that sends it restarts, in milliseconds. */
+/** The maximum time for sending a response, in milliseconds, before the REST API that sends it restarts. */
 const answerMs = 50;
 
-/** The order of a rule's settings, as used in the documentation. */
+/** The order of a rule's settings, as in the documentation. */
 const ruleOrder = [
   'name',
   'enabled',
@@ -115,7 +115,7 @@ const ruleOrder = [
   'to',
 ];
 
-/** A file in a change set. */
+/** A file as edited by a change set. */
 interface Edited {
   readonly found: FoundFile;
   /** The file before the edit. Undefined if the file is new. */
@@ -194,7 +194,7 @@ export class Editor implements Editing {
     const { flows, panels, found } = apart(request.files, documents);
     const make = async () => {
       const edited: Edited[] = [];
-      for (const edit of flows) edited.push(await this.#editFile(edit, rights)); // the first that is refused is reported
+      for (const edit of flows) edited.push(await this.#editFile(edit, rights)); // the first refused edit is reported
       return edited;
     };
     return this.#change(request, make, () => this.#documents.prepare(panels, found, rights), by, rights);
@@ -289,7 +289,7 @@ export class Editor implements Editing {
 
   stop(): void {
     this.#isStopped = true;
-    if (this.#probation !== undefined) clearTimeout(this.#probation.timer); // the next start undoes it
+    if (this.#probation !== undefined) clearTimeout(this.#probation.timer); // the next start undoes the change
   }
 
   async #change(
@@ -374,7 +374,7 @@ export class Editor implements Editing {
     rights: EditRights,
   ): Rehearsal {
     const rule = editedRule(before, after, files, name);
-    // the name may be that of a rule of somebody else: the answer is then as if there were none
+    // the name may belong to a rule of another user: the answer is then the same as for a rule that does not exist
     const isOwn = (file: string) => files.has(file) || rights.mayEdit(this.#namesOf(resolve(file)));
     if (rule === undefined || !isOwn(rule.file) || 'stream' in rule.body)
       return { runs: [], assumed: [], reason: 'The rule does not run.' };
@@ -411,7 +411,7 @@ export class Editor implements Editing {
         `expected a confirmation of revision ${this.#probation.revision} first: it is on probation`,
       );
     const folder = await this.#ownFolder();
-    if (isOnProbation) noteProbation(folder, writes); // first: a kill in between must not make the change last
+    if (isOnProbation) noteProbation(folder, writes); // first, because a kill in between must not make the change permanent
     try {
       await writeAll(folder, writes);
     } catch (error) {
@@ -447,7 +447,7 @@ export class Editor implements Editing {
     return { isSaved: true, revision, probation: { until: Date.now() + this.#probationMs } };
   }
 
-  /** Runs saved files after the response was sent, because they restart the REST API that sends the response. */
+  /** Reloads the saved files after the response was sent, because the reload restarts the REST API that sends the response. */
   #reloadLater(by: Origin, comment: string, undo: () => Promise<void>): void {
     const { exclusively, reload, log } = this.#parts;
     const run = async () => {
@@ -490,7 +490,7 @@ export class Editor implements Editing {
     if (this.#probation === undefined) return;
     const { timer, folder } = this.#probation;
     clearTimeout(timer);
-    noteProbation(folder, undefined); // before the confirmation is answered: a hub that stops right after it must not undo the change
+    noteProbation(folder, undefined); // first, because a hub that stops right after the confirmation must not undo the change
     this.#probation = undefined;
   }
 
@@ -536,7 +536,7 @@ export class Editor implements Editing {
     expectPlanAllowed(before.plan, after.plan, rights);
   }
 
-  /** Returns the errors that a user may see: errors in files that the user may edit, without names that the user may not read. */
+  /** Returns the errors that a user may see: those in files that the user may edit, without names that the user may not read. */
   #shownErrors(errors: readonly EditMistake[], rights: EditRights): readonly EditMistake[] {
     if (rights.isOwner) return errors;
     return errors.map((error) => {
@@ -560,7 +560,7 @@ export class Editor implements Editing {
     });
   }
 
-  /** Returns the part of a plan's runs that a user may see; undefined means everything. */
+  /** Returns which part of the results of a plan's run a user may see; undefined means everything. */
   #shownPart({ rules }: Plan, rights: EditRights): ShownPart | undefined {
     if (rights.isOwner) return undefined;
     const names = new Set(
@@ -569,7 +569,10 @@ export class Editor implements Editing {
     return { mayRead: (address) => rights.mayRead(address), mayName: (rule) => names.has(rule) };
   }
 
-  /** Omits rules and connections in files that the user may not edit, which others have saved without a reload. */
+  /**
+   * Removes from the list of restarts the rules and connections in files that the user may not edit. Others have saved these files without
+   * a reload.
+   */
   #shownRestarts(restarts: Reload, before: Plan, after: Plan, rights: EditRights): Reload {
     if (rights.isOwner) return restarts;
     const isOwn = ({ file }: { readonly file: string }) => rights.mayEdit(this.#namesOf(resolve(file)));
@@ -591,7 +594,7 @@ export class Editor implements Editing {
     return [...made].map(([at, item]) => ({ path: at, ...item }));
   }
 
-  /** Yields the items that templates have created from the items in a file; `at` is the path of the original item. */
+  /** Yields the items that templates have created from the items in a file. `at` is the path of the original item. */
   *#madeItems({ path, name }: FoundFile): Generator<{ at: string; title: string; file: FlowFile }> {
     for (const file of this.#parts.loader.filesNow())
       for (const { path: at, title } of itemsOf(file)) {
@@ -603,7 +606,7 @@ export class Editor implements Editing {
 
   async #findAllowed(file: string, isNew: boolean, rights: EditRights): Promise<FoundFile> {
     const found = await this.#find(file, isNew).catch((error) => {
-      expectMayEdit({ names: [file] }, file, rights); // whether others have such a file makes no difference
+      expectMayEdit({ names: [file] }, file, rights); // the answer must not show whether other users have such a file
       throw error;
     });
     expectMayEdit(found, file, rights);
@@ -643,7 +646,7 @@ export class Editor implements Editing {
   }
 }
 
-/** Returns a sentence for each file that cannot be saved. */
+/** Returns a sentence for each edited file that cannot be saved, with the reason. */
 async function readOnlyFiles(edited: readonly Edited[]): Promise<string[]> {
   const reasons = await Promise.all(edited.map(({ found }) => whyReadOnly(found.path)));
   return reasons.flatMap((reason, index) => (reason === '' ? [] : [`${edited[index]!.found.name}: ${reason}`]));
@@ -654,13 +657,13 @@ const nothing: Reload = {
   rules: { added: [], removed: [], changed: [] },
 };
 
-/** Returns the part of a difference that concerns these names. */
+/** Returns the part of a difference that concerns the given names. */
 function within({ added, removed, changed }: Reload['rules'], names: ReadonlySet<string>): Reload['rules'] {
   const [a, b, c] = [added, removed, changed].map((list) => list.filter((name) => names.has(name)));
   return { added: a!, removed: b!, changed: c! };
 }
 
-/** Returns the part of a report that a user may see. */
+/** Returns the part of a shadow report that a user may see. */
 function shownShadow(report: ShadowReport, part: ShownPart | undefined): ShadowReport {
   if (part === undefined) return report;
   const { mayRead, mayName } = part;
@@ -686,7 +689,7 @@ function isRulePath(path: Path): boolean {
   return path[0] === 'rules' && typeof path.at(-1) === 'number';
 }
 
-/** Returns the effects of a restart, one sentence each. */
+/** Returns the effects that the restarts of a reload have, one sentence each. */
 function notesOf({ connections, rules }: Reload, plan: Plan): string[] {
   const lost = new Map(plan.connections.map(({ id, type }) => [id, type.lostAtRestart]));
   const steps = new Map(plan.rules.map((rule) => [rule.name, 'stream' in rule.body ? 0 : rule.body.pipe.length]));
@@ -701,7 +704,7 @@ function notesOf({ connections, rules }: Reload, plan: Plan): string[] {
   ];
 }
 
-/** Returns the write that undoes another write, and keeps later changes by others. Errors: `ChangedMeanwhile`. */
+/** Returns the write that undoes another write but keeps later changes by others. Errors: `ChangedMeanwhile`. */
 async function undone({ path, before, after }: FileWrite): Promise<FileWrite> {
   const now = await readText(path);
   if (now?.text === after) return { path, before: after, after: before };
@@ -714,7 +717,7 @@ function isAccess({ type }: Plan['connections'][number]): boolean {
   return type.grantsAccess === true;
 }
 
-/** Returns whether a change affects access to the hub. */
+/** Returns whether a change of plans affects access to the hub. */
 function changesAccess(before: Plan, after: Plan): boolean {
   const keys = ({ connections }: Plan) =>
     JSON.stringify(connections.filter(isAccess).map(({ id, key, enabled }) => [id, key, enabled]));
@@ -742,7 +745,7 @@ function* rulesIn(list: unknown, path: Path): Generator<NamedItem> {
   }
 }
 
-// Texts without their secrets.
+// Texts of flow files without the secrets that they contain.
 
 function shown(text: string): string {
   try {
@@ -814,7 +817,7 @@ function secretsOf(text: string): ReadonlyMap<string, string> {
   return secrets;
 }
 
-/** Splits the files of a change set into flow files and documents. */
+/** Splits the files in a change set into flow files and documents. */
 function apart<File>(
   files: readonly File[],
   documents: readonly (FoundDocument | undefined)[],

@@ -25,15 +25,15 @@ import type { Journal } from './journal.ts';
 interface EngineOptions {
   readonly log: Journal;
   readonly scheduler: SchedulerLike;
-  /** Returns the time of changes in milliseconds since 1970. The default is the time of day. */
+  /** Returns the time at which changes are made, in milliseconds since 1970. The default is the time of day. */
   readonly now?: (() => number) | undefined;
-  /** The port for gateways. Omitted if the plan has no gateways. */
+  /** The port through which gateways access the hub. Omitted if the plan has no gateways. */
   readonly port?: HubPort | undefined;
-  /** Checks rules but runs no rules, even after a reload. */
+  /** true means that rules are checked but do not run, even after a reload. */
   readonly safe?: boolean | undefined;
 }
 
-/** The changes made by a plan, determined before anything is stopped. */
+/** The changes that a plan would make, determined before anything is stopped. */
 interface PlanChange {
   readonly connections: ConnectionChange;
   readonly rules: RuleChange;
@@ -46,10 +46,10 @@ export class Engine {
   readonly rules: RunningRules;
   readonly connections: RunningConnections;
   readonly leadership: HubLeadership;
-  /** Receives what an earlier run of the hub has remembered about the hub itself. */
+  /** Receives the data that an earlier run of the hub has stored about the hub itself, by name. */
   onRemembered: (remembered: ReadonlyMap<string, unknown>) => void = () => {};
   readonly #switches: ManualSwitches;
-  /** The state saved by an earlier run, adopted before the start. */
+  /** The data that an earlier run has stored about the hub itself, by name, adopted before the start. */
   #remembered: ReadonlyMap<string, unknown> = new Map();
   readonly #log: Journal;
   readonly #scheduler: SchedulerLike;
@@ -99,7 +99,8 @@ export class Engine {
    */
   apply(plan: Plan): Reload {
     const change = this.#diff(plan);
-    // 1. Swap gateways first: one that cannot start rejects the plan, and one that decides on the leadership holds everything else back.
+    // 1. Swap gateways first: a gateway that cannot start rejects the plan, and a gateway that decides on the leadership holds everything
+    // else back.
     this.leadership.swap(plan, () => this.connections.swapGateways(change.connections, plan));
     this.graph.describe(plan.describes ?? []);
     this.persistence.plan(plan);
@@ -113,7 +114,7 @@ export class Engine {
   }
 
   #swapWork(change: PlanChange): Reload {
-    // 2. Stop the removed rules, so none of them receives values that connections set when they start.
+    // 2. Stop the removed rules, so that no removed rule receives values that connections set when they start.
     this.rules.stopLeaving(change.rules);
     // 3. Swap all other connections, then start the new rules.
     const connections = this.connections.swapOthers(change.connections);
@@ -127,7 +128,7 @@ export class Engine {
     return { connections, rules: this.rules.diff({ ...plan, rules }, connections.gone) };
   }
 
-  /** Switches a rule, and records this in the log and the store. Errors: the same as `RunningRules.switch`. */
+  /** Switches a rule on or off, and records the switch in the log and the store. Errors: the same as `RunningRules.switch`. */
   switchRule(name: string, file: string | undefined, isEnabled: boolean, by: Origin, term?: SwitchTerm): RuleStatus {
     const status = this.rules.switch(name, file, isEnabled, by, term);
     const after = isEnabled ? 'on' : 'off';
@@ -138,7 +139,7 @@ export class Engine {
     return status;
   }
 
-  /** Returns a plan that takes into account which rules and connections were switched manually. */
+  /** Returns the plan as changed by the manual switches of rules and connections. */
   asSwitched(plan: Plan): Plan {
     return {
       ...plan,
@@ -149,7 +150,7 @@ export class Engine {
 
   /** Reports rules and connections that were switched manually in an earlier run, but now follow their flow files. */
   recallSwitches(): void {
-    if (this.#isSafe) return; // no rule follows its flow file: the next start reports them
+    if (this.#isSafe) return; // no rule follows its flow file: the next start reports the switches
     const remembered = new Map([...this.#remembered, ...this.persistence.takeRemembered()]);
     this.#remembered = new Map();
     if (this.#switches.recallTerms(remembered.values()).length > 0) {
@@ -168,7 +169,7 @@ export class Engine {
     return record(next, { graph: this.graph, scheduler: this.#scheduler, isExternal });
   }
 
-  /** Takes over switches with a term before anything is running. */
+  /** Adopts the switches with a term before anything is running. */
   recallTerms(): void {
     if (this.#isSafe) return;
     this.#remembered = this.persistence.takeRemembered();
@@ -213,12 +214,12 @@ export class Engine {
 
 // The leadership of this hub, as decided by a gateway.
 
-/** The term of a hub that is not held back by a gateway. */
+/** The term of a hub that no gateway holds back. */
 const always: LeadershipTerm = { number: 0, continues: true };
 
 /**
- * How long connections wait for restored values, in milliseconds. A hub that takes over already has the values, and others are waiting for
- * it.
+ * How long connections wait for restored values, in milliseconds: less for a hub that takes over, because it already has the values and
+ * other hubs are waiting for it.
  */
 const restoreWaitMs = { successor: 10_000, first: 30_000 };
 
@@ -319,7 +320,9 @@ class HubLeadership implements Leadership {
   }
 }
 
-/** Returns the reason why a hub with such gateways waits for the leadership, or undefined if no gateway decides about the leadership. */
+/**
+ * Returns the reason why a hub with the plan's gateways waits for the leadership, or undefined if no gateway decides about the leadership.
+ */
 function reasonToHold({ connections }: Plan): string | undefined {
   const reasons = connections.map(({ enabled, type, settings }) =>
     enabled && type.isGateway ? type.startsOnLeaderOnly?.(settings) : undefined,
@@ -327,8 +330,8 @@ function reasonToHold({ connections }: Plan): string | undefined {
   return reasons.find((one) => one !== undefined);
 }
 
-// The recorder of events from outside: writes of clients, and events of connections. A replay repeats the changes that rules and
-// connections derive from them, so those are omitted. Consequences of events before the recording are recorded.
+// The recorder of events from outside: writes by clients, and events from connections. A replay repeats the changes that rules and
+// connections derive from these events, so derived changes are omitted. Consequences of events before the recording are recorded.
 
 interface RecordOptions {
   readonly graph: Graph;
@@ -362,11 +365,11 @@ function record(next: (turn: OutsideTurn) => void, { graph, scheduler, isExterna
     if (devices.length > 0 && !subscription.closed) next({ atMs: elapsedMs(), writes: [], devices });
   };
   subscription.add(deviceEventsOf(graph).subscribe({ next: (event) => report([event]), error: () => {} }));
-  queueMicrotask(() => report(staleDevicesOf(graph))); // the caller first takes the values
+  queueMicrotask(() => report(staleDevicesOf(graph))); // the caller takes the values first
   return { time: since.time, elapsedMs, stop: () => subscription.unsubscribe() };
 }
 
-/** Returns the connections whose devices are offline. */
+/** Returns the devices that are offline. */
 export function staleDevicesOf(graph: Graph): DeviceEvent[] {
   const stale = [...graph.parameters()].filter(({ device }) => device?.staleSince !== undefined);
   return [...new Set(stale.map(({ address }) => connectionIdOf(address)))].map((id) => ['stale', id]);
@@ -387,7 +390,7 @@ export function deviceEventsOf(graph: Graph): Observable<DeviceEvent> {
       }),
     );
     const refused$ = graph.settled$.pipe(
-      filter(({ error }) => error !== undefined && error.code !== 'conflict'), // a newer write replaces it
+      filter(({ error }) => error !== undefined && error.code !== 'conflict'), // a newer write replaces the pending write
       map(({ write }): DeviceEvent => ['refused', write.parameter.address]),
     );
     const unset$ = graph.unset$.pipe(map(({ address }): DeviceEvent => ['unset', address]));
@@ -395,7 +398,7 @@ export function deviceEventsOf(graph: Graph): Observable<DeviceEvent> {
   });
 }
 
-/** A moment in a hub's run. */
+/** A moment in a hub's run, identified by the revision and the time. */
 export interface Moment {
   readonly revision: number;
   /** The time in milliseconds since 1970. */

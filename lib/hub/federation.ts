@@ -1,4 +1,4 @@
-// The part of the graph for gateways that join hubs: mirrors parameters of other hubs, and writes on their behalf.
+// The part of the graph for gateways that join hubs: mirrors parameters of other hubs, and writes on behalf of those hubs.
 
 import { Subject } from 'rxjs';
 import type { LostFires, MirroredDeclaration, MirroringPort } from '../connections/mirroring.ts';
@@ -15,13 +15,13 @@ export class Federation implements MirroringPort {
   readonly lost$ = new Subject<LostFires>();
   readonly returned$ = new Subject<void>();
   domain: MirroringPort['domain'] = undefined;
-  /** The parameters that have become stale or fresh since the last `notify`. */
+  /** The parameters that have become stale or fresh since the last call of `notify`. */
   #entrusted: Parameter[] = [];
   #hasReturned = false;
 
   constructor(graph: Graph, { isLocal, hasConnection }: Pick<MirroringPort, 'isLocal' | 'hasConnection'>) {
     this.#graph = graph;
-    graph.marked$.subscribe({ next: (parameters) => this.stale$.next(parameters), error: () => {} }); // it never fails
+    graph.marked$.subscribe({ next: (parameters) => this.stale$.next(parameters), error: () => {} }); // the stream never fails
     this.isLocal = isLocal;
     this.hasConnection = hasConnection;
   }
@@ -46,7 +46,7 @@ export class Federation implements MirroringPort {
     this.#graph.notifyMirrored();
     if (this.#hasReturned) {
       this.#hasReturned = false;
-      this.returned$.next(); // listeners may pass some to another hub again
+      this.returned$.next(); // listeners may hand some of the parameters to another hub again
     }
     if (this.#entrusted.length === 0) return;
     const entrusted = this.#entrusted;

@@ -48,30 +48,33 @@ import { version } from './version.ts';
 
 export type { Reload } from '../model/reports/reload-report.ts';
 
-/** How to run a plan. */
+/** Options for running a plan. */
 export interface RunOptions {
   readonly log: HubLog;
-  /** The only clock of connections; `now()` returns monotonic milliseconds. */
+  /** The clock of connections and the only source of time for them; `now()` returns monotonic milliseconds. */
   readonly scheduler?: SchedulerLike;
-  /** Checks rules but runs no rules, even after a reload. */
+  /** true means that rules are checked but do not run, even after a reload. */
   readonly safe?: boolean;
-  /** Returns the time of changes in milliseconds since 1970. */
+  /** Returns the time at which changes are made, in milliseconds since 1970. */
   readonly now?: () => number;
-  /** Receives the graph with all parameters before anything is running, and is awaited. Writes made here do not start rules. */
+  /**
+   * Receives the graph with all parameters before anything is running. The returned promise is awaited. Writes made here do not start
+   * rules.
+   */
   readonly prepare?: (graph: Graph) => void | Promise<void>;
 }
 
-/** How to run flow files. */
+/** Options for running flow files. */
 export interface HubOptions extends RunOptions {
-  /** Flow files and folders with flow files. */
+  /** The paths of flow files, and of folders with flow files. */
   readonly paths: readonly string[];
   /** The connection types. The default is the types in the registry. */
   readonly types?: ConnectionTypes | undefined;
-  /** Reloads when a flow file, or a file named in a flow file, is saved, added or deleted. */
+  /** true means that the hub reloads when a flow file, or a file named in a flow file, is saved, added or deleted. */
   readonly watch?: boolean;
-  /** Runs the tests in flow files that are edited through a gateway. If omitted, these tests do not run. */
+  /** Runs the tests in flow files that are edited through a gateway. If omitted, edited tests do not run. */
   readonly runTests?: RunTests;
-  /** How long a change to access rights waits for its confirmation, in milliseconds. The default is 30 s. */
+  /** How long a change to access rights waits for its confirmation, in milliseconds. The default is 30,000. */
   readonly probationMs?: number;
   /** Guards the process against TypeScript flows that would end it. */
   readonly guard?: FlowGuard;
@@ -79,7 +82,9 @@ export interface HubOptions extends RunOptions {
 
 /** Finds the flow that caused an uncaught error or a blocked thread. */
 export interface FlowGuard {
-  /** Receives all TypeScript flows on each load, before a new flow is imported, and a callback that reports their faults. */
+  /**
+   * Receives all TypeScript flows on each load, before a new flow is imported, and a callback to which faults of these flows are reported.
+   */
   protect(flows: readonly FlowCode[], report: (fault: FlowFault) => void): void;
 }
 
@@ -326,7 +331,7 @@ export class Hub implements HubPort {
     return status;
   }
 
-  /** Returns the status of each rule, from top to bottom; shadow rules come last. */
+  /** Returns the status of each rule, in the order of the flow files; shadow rules come last. */
   rules(): readonly RuleStatus[] {
     return [...this.eachRule()];
   }
@@ -414,8 +419,8 @@ export class Hub implements HubPort {
 
   /**
    * Reloads the flow files and applies the differences; everything else continues undisturbed. Errors: `bad-flow` with all errors,
-   * `cannot-start` if a gateway cannot start, `conflict` if there are no files. The first two are logged, and the previous configuration
-   * remains active.
+   * `cannot-start` if a gateway cannot start, `conflict` if the hub was started without files. The errors `bad-flow` and `cannot-start` are
+   * logged, and the previous configuration remains active.
    */
   async reload(by?: Origin): Promise<Reload> {
     return this.#fromFiles().reload(by);
@@ -437,8 +442,7 @@ export class Hub implements HubPort {
   }
 
   /**
-   * Runs the changes in another plan in shadow until the next `apply`. Changes to credentials and rights take effect immediately, as
-   * always.
+   * Runs the changes in another plan in shadow until the next `apply`. Changes to credentials and rights always take effect immediately.
    */
   applyInShadow(plan: Plan): ShadowReport {
     return this.#shadow.reload(plan, this.#engine.connections.takeOver(plan.connections));
@@ -474,7 +478,7 @@ export class Hub implements HubPort {
     });
   }
 
-  /** Stops everything. Resolves when files are written and sockets are closed, but after two seconds at the latest. */
+  /** Stops everything. Resolves when files are written and sockets are closed, or after two seconds at the latest. */
   async stop(): Promise<void> {
     this.editing?.stop();
     await Promise.all([this.#reloader?.stop(), this.#stopRunning()]);
@@ -491,12 +495,12 @@ export class Hub implements HubPort {
     throw new HubError('conflict', 'reload: expected a hub that was started from flow files');
   }
 
-  /** Returns whether all rules with a name run in shadow as set in their flow file, and thus cannot be switched manually. */
+  /** Returns whether all rules with a name run only in shadow, as set in their flow file, and thus cannot be switched manually. */
   #isInShadowAlone(name: string): boolean {
     return this.#shadow.runsOf(name).length > 0 && !this.#engine.rules.statuses().some((rule) => rule.name === name);
   }
 
-  /** Logs a fault in a flow outside its rules, and shows all of the flow's rules as failing. */
+  /** Logs a fault in a flow outside its rules, and shows all rules of the flow as failing. */
   #reportFault(fault: FlowFault): void {
     const { rules, reports } = this.#engine;
     for (const { name, file } of rules.statuses())
@@ -528,7 +532,7 @@ function logFault(log: Log, { flow, message }: FlowFault): void {
   log.error({ file: flow }, `flow ${flow} failed: ${message}`);
 }
 
-/** Logs that a flow is skipped because it stopped the hub before. */
+/** Logs that a flow is skipped because it has stopped the hub before. */
 function logLeftOut(log: Log, flow: string, reason: string): void {
   const sentence = `flow ${flow} is skipped; its connections run without its rules: ${reason}`;
   log.error({ file: flow }, `${sentence}. Change and save it to try again`);

@@ -1,4 +1,4 @@
-// The exports of a hub for other layers.
+// The parts of the hub that other layers may import.
 
 export {
   checkFlows,

@@ -1,5 +1,5 @@
-// The hub's log. The journal keeps the newest entries for operators: the sentences without their data. Every entry passes through a gate,
-// so that no client and no value can flood the log.
+// The hub's log. The journal keeps the newest entries for operators, but only their sentences, without the data. Every entry passes through
+// a gate, so that no client and no value can flood the log.
 
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../connections/connection.ts';
@@ -18,7 +18,7 @@ import {
   logLevels,
 } from '../model/reports/log-entry.ts';
 
-/** The maximum length of a kept sentence; longer sentences are truncated. */
+/** The maximum length of a kept sentence, in characters; longer sentences are truncated. */
 const keptLength = 2000;
 
 /** A log that, like pino, creates child logs with fixed data for the parts of the hub. */
@@ -41,7 +41,7 @@ export class Journal implements HubLog {
   readonly #levels: ReadonlySet<LogLevel>;
   #entries = new Entries();
   #earlier: Promise<void> | undefined;
-  /** Identifies the numbering of the entries. */
+  /** Identifies the numbering of the entries, so that readers notice when it starts anew. */
   #count: string = randomUUID();
 
   private constructor(log: HubLog, createGate: typeof createLogGate) {
@@ -67,7 +67,7 @@ export class Journal implements HubLog {
   }
 
   /**
-   * Returns a log for a part of the hub. The log has a separate gate, so that one connection cannot displace the entries of other
+   * Returns a log for a part of the hub. The log has its own gate, so that the entries of one connection cannot displace those of other
    * connections.
    */
   child(fixed: object): Log {
@@ -79,8 +79,8 @@ export class Journal implements HubLog {
   }
 
   /**
-   * Resolves when the entries from earlier runs are loaded; undefined if they are already loaded. Until then, readers get preliminary
-   * numbers.
+   * Resolves when the entries from earlier runs have been loaded; undefined if there is nothing to wait for. Until then, readers get
+   * preliminary numbers.
    */
   get earlier(): Promise<void> | undefined {
     return this.#earlier;
@@ -152,9 +152,9 @@ export class Journal implements HubLog {
   }
 }
 
-/** The newest entries, by number. */
+/** The newest log entries, in the order of their numbers. */
 class Entries {
-  /** The entries, oldest first. */
+  /** The kept entries, oldest first. */
   readonly #all: LogEntry[];
 
   constructor(all: readonly LogEntry[] = []) {
@@ -166,13 +166,13 @@ class Entries {
     return this.#all.at(-1)?.n ?? 0;
   }
 
-  /** Adds an entry whose number is greater than all others. */
+  /** Adds an entry, whose number must be greater than all other numbers. */
   add(entry: LogEntry): void {
     this.#all.push(entry);
     if (this.#all.length > keptEntries) this.#all.shift();
   }
 
-  /** Returns the entries with a greater number, oldest first. */
+  /** Returns the entries with a number greater than `n`, oldest first. */
   after(n: number): readonly LogEntry[] {
     let [low, high] = [0, this.#all.length];
     while (low < high) {

@@ -1,18 +1,19 @@
 // Which user has which rule open in the browser, so that two people notice each other before they save. A page reports its open sheet
-// repeatedly; a sheet without reports is removed. Nothing of this is stored.
+// repeatedly, and a sheet without reports is removed. The open sheets are not stored.
 
 /** How long a sheet is shown after its last report, in milliseconds. Browsers let a page in the background report once a minute. */
 export const sheetLastsMs = 90_000;
-/** The maximum numbers of sheets. When a limit is exceeded, the oldest sheets are removed. */
+/** The maximum number of open sheets in all. When a limit is exceeded, the oldest sheets are removed. */
 export const maxSheets = 1000;
+/** The maximum number of open sheets per user. */
 export const maxSheetsPerUser = 50;
 
 export interface OpenSheet {
-  /** The name of the user, or of the client. */
+  /** The name of the user, or of the client if there is no user. */
   readonly user: string;
   /** The name of the rule; empty for a new rule. */
   readonly rule: string;
-  /** The time in milliseconds since 1970. */
+  /** When the sheet was opened, in milliseconds since 1970. */
   readonly since: number;
 }
 
@@ -30,7 +31,7 @@ export class OpenSheets {
     this.#now = now;
   }
 
-  /** Records that a sheet is open. Returns the other open sheets for the same file, the longest open sheet first. */
+  /** Records that a sheet is open. Returns the other open sheets for the same file, with the longest open sheet first. */
   open(path: string, sheet: string, user: string, rule: string): readonly OpenSheet[] {
     const now = this.#now();
     const key = keyOf(user, sheet);

@@ -13,7 +13,7 @@ import type { ValueType } from '../model/value.ts';
 const cookbook = join(import.meta.dirname, '../../flows/cookbook');
 
 export interface Recipe {
-  /** The name, such as `tally/two-microphones`. */
+  /** The name of the recipe, which includes its topic, such as `tally/two-microphones`. */
   readonly name: string;
   /** The first three lines of the recipe, which explain its purpose. */
   readonly about: readonly string[];
@@ -31,18 +31,21 @@ interface RecipeVariable {
   readonly usual: string;
 }
 
-/** The dummies that replace devices, by Connection ID. For each Parameter ID, the rest of its line. */
+/**
+ * The dummies that replace devices, by Connection ID. For each connection, a map from Parameter ID to the rest of the line that declares
+ * the parameter.
+ */
 type StandIns = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
-/** The contents of the target folder for a recipe. */
+/** The parameters and connections that exist in the target folder for a recipe. */
 export interface Surroundings {
   readonly addresses: ReadonlySet<string>;
   readonly connections: ReadonlySet<string>;
-  /** Whether an unknown connection may belong to another hub. */
+  /** Whether an undeclared connection may belong to another hub. */
   readonly hasOthers: boolean;
 }
 
-/** Returns all recipes, by topic. */
+/** Returns all recipes, sorted by topic. */
 export async function listRecipes(): Promise<Recipe[]> {
   const files = await listFiles();
   return Promise.all(files.filter(isRecipe).map((file) => readOne(file, files)));
@@ -98,7 +101,7 @@ async function readOne(file: string, files: readonly string[]): Promise<Recipe> 
   };
 }
 
-/** Matches up to the closing brace at the same indentation, because a comment may contain braces. */
+/** Matches the `variables` block up to the closing brace at the same indentation, because a comment may contain braces. */
 const variableBlock = /^(?: {2}variables: \{\n[\s\S]*?\n {2}\}|const variables = \{\n[\s\S]*?\n\})/m;
 const variableLine = /^ +(\w+): '([^'\\]*)', \/\/ (.*)$/gm;
 
@@ -107,7 +110,7 @@ function variablesOf(text: string): RecipeVariable[] {
   return [...block.matchAll(variableLine)].map(([, name = '', usual = '', about = '']) => ({ name, usual, about }));
 }
 
-/** Checks the value of a variable. Errors: `bad-request` for an unknown variable or an invalid address. */
+/** Checks the value given for a variable of a recipe. Errors: `bad-request` for an unknown variable or an invalid address. */
 export function checkGiven({ variables }: Recipe, name: string, value: string): void {
   const names = variables.map((one) => one.name);
   const variable = variables.find((one) => one.name === name);
@@ -125,7 +128,7 @@ export function checkGiven({ variables }: Recipe, name: string, value: string): 
   }
 }
 
-/** A copy of a recipe. */
+/** A copy of a recipe: its text, and the files to which it refers. */
 export interface RecipeCopy {
   readonly text: string;
   readonly companions: ReadonlyMap<string, string>;
@@ -189,7 +192,10 @@ export function copyRecipe(
   };
 }
 
-/** Returns whether the folder contains the parameter. Errors: `bad-request` if the folder contains the connection but no such parameter. */
+/**
+ * Returns whether the target folder contains a parameter, or may get it from another hub. Errors: `bad-request` if the folder contains the
+ * connection but not the parameter.
+ */
 function isKnown(name: string, address: string, { addresses, connections, hasOthers }: Surroundings): boolean {
   if (addresses.has(address)) return true;
   const id = connectionIdOf(address);
@@ -209,7 +215,7 @@ function freeAddress(usual: string, own: string, { connections }: Surroundings):
 const standInComment = '    // Stand-ins for devices\n';
 const standIn = / {4}(?:'([\w-]+)'|(\w+)): \{\s*type: 'dummy',\s*parameters: \[([^\]]*)\],?\s*\},\n/y;
 
-/** Finds the stand-ins in a recipe. */
+/** Finds the stand-ins in the text of a recipe, and where they begin and end. */
 function standInRegion(text: string): { readonly start: number; readonly end: number; readonly standIns: StandIns } {
   const standIns = new Map<string, ReadonlyMap<string, string>>();
   const start = text.indexOf(standInComment);
@@ -235,7 +241,7 @@ function written(standIns: StandIns, toText: (text: string) => string): string {
   return lines.length === 0 ? '' : standInComment + lines.join('');
 }
 
-/** Replaces the addresses in the other files of a recipe, which have no variables. */
+/** Replaces the addresses in the files that accompany a recipe, because these files have no variables. */
 function withAddresses(text: string, { variables }: Recipe, values: ReadonlyMap<string, string>): string {
   const others = new Map(variables.map(({ name, usual }) => [usual, values.get(name)!]));
   return text.replace(/(['"])([^'"\n]*)\1/g, (whole, quote, inner) => {
@@ -245,7 +251,7 @@ function withAddresses(text: string, { variables }: Recipe, values: ReadonlyMap<
   });
 }
 
-/** Quotes a string for JSON5 and TypeScript. */
+/** Returns a string in quotes, for JSON5 and TypeScript. */
 export function inQuotes(text: string): string {
   return /^[^'\\\p{Cc}\u2028\u2029]*$/u.test(text) ? `'${text}'` : JSON.stringify(text);
 }
@@ -255,7 +261,7 @@ function plainly(text: string): string {
   return text.replaceAll('${', '$${');
 }
 
-// Recipes for people at a browser: those of one flow file in JSON5.
+// Recipes for people who use a browser: those that consist of one JSON5 flow file.
 
 /** Returns the recipes that consist of one flow file, by topic. A dashboard beside the flow file is omitted. */
 export async function listForms(): Promise<RecipeForm[]> {
@@ -295,7 +301,7 @@ export async function fillForm(
     return { file: `${own}.json5`, text };
   } catch (error) {
     if (!(error instanceof HubError)) throw error;
-    throw new HubError(error.code, error.message.replace(/^--(?:set )?/, '')); // no options of a command here
+    throw new HubError(error.code, error.message.replace(/^--(?:set )?/, '')); // no command options here
   }
 }
 

@@ -12,11 +12,14 @@ import type { HubLog } from './journal.ts';
 import { runningOn, trimmed } from './shadow/shadow-run.ts';
 import { runTwin, type Twin } from './twin/run-twin.ts';
 
-/** The maximum number of runs in a rehearsal. */
+/** The maximum number of runs shown in a rehearsal. */
 export const rehearsedRuns = 20;
 /** The maximum time for which a rehearsal may block the hub, in milliseconds. A rule may repeat itself every 10 ms. */
 const limitMs = 200;
-/** The maximum time between two runs, one on each side, that a timer started and that count as the same run. */
+/**
+ * The maximum difference between the times of two runs, one on each side, that a timer started and that count as the same run, in
+ * milliseconds.
+ */
 const sameMs = 30;
 
 const outside: Origin = { kind: 'client', name: 'rehearsal' };
@@ -35,7 +38,7 @@ interface RehearsalParts {
   readonly now: number;
 }
 
-/** Returns the last runs of the live rule, newest first, each next to the run of the edited rule. Errors: none. */
+/** Returns the last runs of the live rule, newest first, each next to the corresponding run of the edited rule. Never throws. */
 export function rehearse(parts: RehearsalParts): Rehearsal {
   const events = eventsOf(parts);
   const [first] = events;
@@ -64,7 +67,7 @@ export function rehearse(parts: RehearsalParts): Rehearsal {
   return { runs: beside(parts.runs, would).slice(0, rehearsedRuns), assumed: [...new Set(assumed)], reason: cut };
 }
 
-/** Returns whether the twin had the same values as a parameter had at that time. */
+/** Returns whether the twin had the value that the parameter had at the time of the live runs. */
 function isKnown(address: string, { sources }: RehearsalParts, firsts: ReadonlyMap<string, RehearsedEvent>): boolean {
   return sources.includes(address) || firsts.has(address);
 }
@@ -75,7 +78,7 @@ function whyNothing({ sources, rule }: RehearsalParts): string {
   return `No run of "${rule.name}" has been recorded since it started.`;
 }
 
-/** Returns the events, oldest first. A value that a step emits later counts as a separate run, started by the same change. */
+/** Returns the events to play, oldest first. A value that a step emits later counts as a separate run, started by the same change. */
 function eventsOf({ runs, recorded }: RehearsalParts): RehearsedEvent[] {
   const changes = new Set<number>();
   const kept = runs.toReversed().flatMap(({ source, value, time, revision }): RehearsedEvent[] => {
@@ -88,8 +91,8 @@ function eventsOf({ runs, recorded }: RehearsalParts): RehearsedEvent[] {
 }
 
 /**
- * Sets the values before the first event. The value of a parameter with an event is not recorded: a boolean had the opposite value; any
- * other value is unknown until its event. All other parameters have their current values.
+ * Sets the parameters to their values before the first event. The earlier value of a parameter with an event was not recorded: a boolean
+ * had the opposite value; any other value is unknown until its event. All other parameters have their current values.
  */
 function prepare(graph: Graph, firsts: ReadonlyMap<string, RehearsedEvent>, find: RehearsalParts['find']): void {
   for (const node of graph.parameters()) {
@@ -102,7 +105,7 @@ function prepare(graph: Graph, firsts: ReadonlyMap<string, RehearsedEvent>, find
   }
 }
 
-/** Plays the events. Returns why the rehearsal ended early, or an empty string if it did not end early. */
+/** Plays the events on the twin. Returns the reason why the rehearsal ended early, or an empty string if it did not end early. */
 function play(twin: Twin, clock: VirtualClock, events: readonly RehearsedEvent[], now: number): string {
   const until = performance.now() + limitMs;
   const isOver = () => performance.now() > until;
@@ -120,7 +123,7 @@ function play(twin: Twin, clock: VirtualClock, events: readonly RehearsedEvent[]
   }
 }
 
-/** Aligns the runs on both sides with one another, newest first. */
+/** Aligns the runs of the live rule with the runs of the edited rule, newest first. */
 function beside(was: readonly RuleRun[], would: readonly RuleRun[]): RehearsedRun[] {
   const left = new Set(would.toReversed());
   const rows = was.toReversed().map((run): RehearsedRun => {
@@ -147,10 +150,10 @@ function resultOf({ outcome, result, error }: RuleRun): RehearsedResult {
 
 const nothing = () => {};
 const entries = { debug: nothing, info: nothing, warn: nothing, error: nothing };
-/** Discards log entries, because the response contains the faults of the rule. */
+/** A log that discards all entries, because the response contains the rule's faults. */
 const silent: HubLog = { ...entries, child: () => entries };
 
-/** Returns the edited version of the rule with a name in a plan. If the name is empty, returns the rule that the edit has added. */
+/** Returns the edited version of the named rule in a plan. If the name is empty, returns the rule that the edit has added. */
 export function editedRule(before: Plan, after: Plan, files: ReadonlySet<string>, name: string): RulePlan | undefined {
   const same = after.rules.filter((rule) => rule.name === name);
   const found = same.find(({ file }) => files.has(file)) ?? same[0];
@@ -161,7 +164,7 @@ export function editedRule(before: Plan, after: Plan, files: ReadonlySet<string>
   return added[Math.max(0, gone.indexOf(name))];
 }
 
-/** Returns the addresses whose changes start a rule. */
+/** Returns the addresses at which a change starts a rule. */
 export function sourcesOf({ body }: RulePlan): readonly string[] {
   if ('stream' in body) return [];
   return 'any' in body.from ? body.from.any : Object.values(body.from.named);

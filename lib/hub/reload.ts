@@ -12,16 +12,16 @@ import type { Origin } from '../model/parameter.ts';
 import type { LoadReport, Reload, ShadowReport } from '../model/reports/reload-report.ts';
 import { withTrace } from '../model/writer.ts';
 
-/** The flow files from which a hub was started. */
+/** The flow files from which a hub was started, with their loader and watcher. */
 export interface FlowFiles {
   readonly loader: FlowLoader;
-  /** Watches saved files; undefined if saved files are not watched. */
+  /** Reports saved files; undefined if saved files are not watched. */
   readonly watcher: FlowWatcher | undefined;
-  /** Whether the first path is a folder. */
+  /** Whether the first path from which the hub was started is a folder. */
   readonly isFolder: boolean;
 }
 
-/** Runs the plans of reloads. */
+/** The running hub, which runs the plans that reloads create. */
 export interface ReloadTarget {
   /** Changes the running hub to match a plan. Errors: `cannot-start`, after which the previous configuration remains active. */
   apply(plan: Plan): Reload;
@@ -29,10 +29,10 @@ export interface ReloadTarget {
   readonly persistence: Pick<PersistencePort, 'note'>;
 }
 
-/** The name used for a save in the audit, because the hub does not know which user saved a file. */
+/** The name under which the audit records a save, because the hub does not know which user saved the file. */
 const savedBy = 'flow files';
 
-/** Reloads flow files on request, and when the watcher has detected a save. */
+/** Reloads flow files on request, and whenever the watcher has detected a save. */
 export class Reloader {
   readonly #loader: FlowLoader;
   readonly #watcher: FlowWatcher | undefined;
@@ -40,9 +40,9 @@ export class Reloader {
   readonly #log: Log;
   #last: Promise<unknown> = Promise.resolve();
   #isStopped = false;
-  /** Whether saved files run in shadow. */
+  /** Whether changes in saved files run in shadow. */
   #isInShadow = false;
-  /** Whether the last load failed. */
+  /** Whether the last load was refused because of errors. */
   #wasRefused = false;
 
   constructor({ loader, watcher }: FlowFiles, target: ReloadTarget, log: Log) {
@@ -99,7 +99,7 @@ export class Reloader {
     return reloading;
   }
 
-  /** Prevents further reloads from beginning. */
+  /** Prevents further reloads from beginning. Resolves when the files are no longer watched. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#loader.close();
@@ -108,7 +108,7 @@ export class Reloader {
 
   async #load<Result>(use: (plan: Plan) => Result, by: Origin | undefined): Promise<Result> {
     try {
-      this.#expectRunning(); // a request from before the stop does not begin either
+      this.#expectRunning(); // a request made before the stop does not begin, either
       const plan = await this.#loader.load();
       this.#expectRunning();
       for (const warning of plan.warnings ?? []) this.#log.warn({}, warning);

@@ -12,14 +12,14 @@ import type { Origin } from '../model/parameter.ts';
 import type { Engine } from './engine.ts';
 import type { Journal } from './journal.ts';
 
-/** A request to a store while the hub starts. */
+/** A store that has been asked for its values while the hub starts. */
 interface Asked {
   readonly connection: ConnectionPlan;
   readonly log: Log;
   readonly kept: Promise<Kept>;
 }
 
-/** Requests the stored values from the stores in a plan. */
+/** Asks the stores in a plan for their stored values. Returns the requests. */
 export function askStores({ connections }: Plan, log: Journal): Asked[] {
   const isHeldBack = connections.some(
     ({ enabled, type, settings }) => enabled && type.isGateway && type.startsOnLeaderOnly?.(settings) !== undefined,
@@ -27,14 +27,14 @@ export function askStores({ connections }: Plan, log: Journal): Asked[] {
   return connections.flatMap((connection) => {
     const { id, enabled, type, settings, secrets, folder } = connection;
     if (!enabled || !type.isGateway || type.restore === undefined) return [];
-    if (isHeldBack && type.flushesLast?.(settings)) return []; // it restores after this hub has become the leader
+    if (isHeldBack && type.flushesLast?.(settings)) return []; // this store restores its values after the hub has become the leader
     const logOfStore = secretLog(log.child({ connection: id }), () => secrets);
     const resolvePath = (path: string) => resolve(folder, path);
     return [{ connection, log: logOfStore, kept: type.restore({ id, settings, log: logOfStore, resolvePath }) }];
   });
 }
 
-/** Restores the values of declared parameters from a store. Restores the earlier entries of the journal as soon as they arrive. */
+/** Restores the values of declared parameters from a store. The earlier entries of the journal are restored as soon as they arrive. */
 export async function restoreFrom(
   asked: Asked,
   { graph, persistence }: Pick<Engine, 'graph' | 'persistence'>,

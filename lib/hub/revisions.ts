@@ -4,26 +4,27 @@
 import { isJsonObject } from '../model/json-object.ts';
 import type { OwnFile } from './edit-files.ts';
 
-/** The maximum number of change sets that are kept, and of characters in total. The newest change set is always kept. */
+/** The maximum number of change sets that are kept. The newest change set is always kept. */
 export const keptRevisions = 200;
+/** The maximum total length of the texts in the kept change sets, in characters. */
 const keptLength = 8 * 1024 * 1024;
 
 export interface KeptRevision {
   readonly revision: number;
-  /** The time in milliseconds since 1970. */
+  /** When the change set was saved, in milliseconds since 1970. */
   readonly time: number;
   readonly user: string;
   readonly comment: string;
   readonly files: readonly {
-    /** The name, and the file's path below the flow folder. */
+    /** The file's name, and its path relative to the flow folder. */
     readonly names: readonly string[];
-    /** The text before the change; undefined if the file did not exist. */
+    /** The file's text before the change; undefined if the file did not exist. */
     readonly before?: string | undefined;
     readonly after?: string | undefined;
   }[];
 }
 
-/** Keeps one item of data under a name; undefined deletes the item. Returns false if there is no store. */
+/** Stores one item of data under a name; undefined deletes the item. Returns false if there is no store. */
 export type Remember = (name: string, read: () => unknown) => boolean;
 
 const prefix = 'revision ';
@@ -34,19 +35,19 @@ export class Revisions {
   /** The kept revisions, oldest first. */
   #all: KeptRevision[] = [];
 
-  /** `file` is used by a hub without a store. */
+  /** `remember` keeps revisions in a store; `file` keeps them if the hub has no store. */
   constructor(remember: Remember, file: OwnFile) {
     this.#remember = remember;
     this.#file = file;
   }
 
-  /** Adopts the items that an earlier run of the hub has kept in a store, by name, or otherwise in the file. */
+  /** Adopts the revisions that an earlier run of the hub has kept in a store, if there are any. */
   recall(remembered: ReadonlyMap<string, unknown>): void {
     const kept = [...remembered].filter(([name]) => name.startsWith(prefix)).map(([, one]) => one);
     this.#take(kept);
   }
 
-  /** Reads the file from an earlier run. */
+  /** Adopts the revisions that an earlier run of the hub has kept in the file. */
   readFile(): void {
     this.#take(this.#file.read());
   }

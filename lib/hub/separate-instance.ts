@@ -1,5 +1,5 @@
 // Turns an instance of a template into a separate flow file, as a person would: a copy of the template beside the file that lists the
-// instances, with the instance's values as its variables. The file has the name of the instance, so `${instance}` stays the same.
+// instances, with the instance's values as its variables. The new file has the name of the instance, so `${instance}` stays the same.
 
 import { dirname, join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -16,21 +16,23 @@ interface Instance {
   readonly name: string;
   /** The absolute path of the template. */
   readonly templatePath: string;
-  /** The name and the absolute path of the file that lists the instance. */
+  /** The name of the flow file that lists the instance. */
   readonly list: string;
   readonly listPath: string;
 }
 
-/** The order in which a person writes the parts of a file. */
+/** The order in which a person writes the parts of a flow file. */
 const order = ['variables', 'connections', 'describe', 'rules', 'tests'];
 
-/** A change set, and the location in the new file that corresponds to what was opened: `s2.json5:4:5`. */
+/**
+ * A change set, and the location in the new file, such as `s2.json5:4:5`, that corresponds to the location that was open in the template.
+ */
 export interface Separation {
   readonly files: readonly FileEdit[];
   readonly place: string;
 }
 
-/** Returns the change set that makes an instance separate. `path` is a location in the template. Errors: `conflict`. */
+/** Returns the change set that turns an instance into a separate file. `path` is a location in the template. Errors: `conflict`. */
 export function separateInstance(instance: Instance, template: FileText, list: FileText, path: string): Separation {
   const { at, given, isOnly } = findIn(instance, list);
   if (JSON.stringify(given).includes('${'))
@@ -50,8 +52,8 @@ export function separateInstance(instance: Instance, template: FileText, list: F
 }
 
 /**
- * Finds an instance in the file that lists it. `isOnly`: the file creates nothing else at that location. Errors: `conflict` if the instance
- * no longer exists.
+ * Finds an instance in the file that lists it. `isOnly` tells whether this is the only instance at its location. Errors: `conflict` if the
+ * instance no longer exists.
  */
 function findIn({ name, list, listPath, templatePath }: Instance, { text }: FileText) {
   const data = parseJson5(text);
@@ -67,7 +69,7 @@ function findIn({ name, list, listPath, templatePath }: Instance, { text }: File
   throw new HubError('conflict', `${list}: expected the instance "${name}": open the rule again`);
 }
 
-/** Returns the edits that fill the values of an instance into a template. */
+/** Returns the edits that set the values of an instance as variables in a template. */
 function valuesOf(template: string, given: Readonly<Record<string, unknown>>): EditOp[] {
   const data = parseJson5(template);
   const variables = isJsonObject(data) && isJsonObject(data.variables) ? data.variables : undefined;

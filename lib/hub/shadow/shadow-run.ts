@@ -1,4 +1,5 @@
-// One run in shadow: a twin that receives those live events that it does not generate itself, and the deviations between both sides.
+// One run in shadow: a twin that receives the live events that it does not generate itself, and the deviations between the live hub and the
+// twin.
 import { type SchedulerLike, Subscription } from 'rxjs';
 import type { KeptMemory } from '../../connections/persistence.ts';
 import { settleOrderOf } from '../../flow/check/rules/known-rules.ts';
@@ -22,9 +23,9 @@ export interface ShadowRuntime {
   readonly graph: Graph;
   readonly scheduler: SchedulerLike;
   readonly log: HubLog;
-  /** Returns the work in progress of live connections. */
+  /** Returns the unfinished work of the given live connections. */
   readonly memoriesOf: (connections: ReadonlySet<string>) => readonly KeptMemory[];
-  /** Whether time is virtual, in which case nothing is late. */
+  /** Whether time is virtual, so that no timer is late. */
   readonly isVirtual: boolean;
 }
 
@@ -37,14 +38,14 @@ export class ShadowRun {
   readonly #subscription = new Subscription();
   /** Live changes of this turn that the twin has not received yet. */
   #pending: Change[] = [];
-  /** The addresses of the parameters that existed when the turn began to settle, and that settling tasks therefore have seen. */
+  /** The addresses of the parameters that existed when the turn began to settle, so that settling tasks have seen these parameters. */
   #seen = new Set<string>();
   readonly #task = new SettleCall({ order: Number.MAX_SAFE_INTEGER }, () => this.#report());
   readonly #settling = new SettleCall({ order: Number.MIN_SAFE_INTEGER }, () => {
     for (const { parameter } of this.#pending) this.#seen.add(parameter.address);
   });
 
-  /** Keeps the newest `most` deviations. */
+  /** `most` is the maximum number of deviations that are kept; the newest deviations are kept. */
   constructor(closure: DependencyClosure, runtime: ShadowRuntime, most = keptDeviations) {
     const { graph, scheduler, log, memoriesOf, isVirtual } = runtime;
     this.closure = closure;
@@ -76,7 +77,7 @@ export class ShadowRun {
     void this.twin.stop();
   }
 
-  /** Restores the live values in the twin, and listens to its changes. */
+  /** Restores the live values in the twin, and listens to changes in the twin. */
   #prepare(twin: Graph): void {
     const { written } = this.closure;
     for (const node of twin.parameters()) {
@@ -120,7 +121,7 @@ export class ShadowRun {
     this.#live.atSettle(this.#task);
   }
 
-  /** Returns whether a live change is one that the twin does not make itself. */
+  /** Returns whether a live change must be passed to the twin because the twin does not make the change itself. */
   #isNews(change: Change): boolean {
     const { kind, name, reportedBy } = change.origin;
     if (reportedBy !== undefined) return true;
@@ -144,8 +145,8 @@ export class ShadowRun {
   }
 }
 
-// The dependency closure of the shadow: the shadow rules, or the changes of a reload in shadow, and everything that depends on them through
-// other rules and through connections within the process. The live hub provides everything else.
+// The dependency closure of the shadow: the shadow rules, or the changes of a reload in shadow, and all rules and connections within the
+// process that depend on them. The live hub provides everything else.
 
 export interface DependencyClosure {
   /** The plan of the twin. */
@@ -156,17 +157,19 @@ export interface DependencyClosure {
   readonly replaced: readonly RulePlan[];
   /** Every address that the twin reads or writes. */
   readonly addresses: ReadonlySet<string>;
-  /** The addresses whose values may differ. */
+  /** The addresses whose values may differ from the live values. */
   readonly written: ReadonlySet<string>;
-  /** The connections that run on both sides, and the connections that differ in shadow. */
+  /** The IDs of connections that run both live and in shadow. */
   readonly connections: ReadonlySet<string>;
+  /** The IDs of connections that are different in shadow. */
   readonly changedConnections: ReadonlySet<string>;
-  /** The rules that run on both sides, and the rules that run only live, as formatted by `nameOf`. */
+  /** The rules that run both live and in shadow, as formatted by `nameOf`. */
   readonly rules: ReadonlySet<string>;
+  /** The rules that run only live, as formatted by `nameOf`. */
   readonly left: ReadonlySet<string>;
 }
 
-/** Returns the closure, or undefined if nothing runs in shadow. `next` is the plan of a reload in shadow. */
+/** Returns the dependency closure, or undefined if nothing runs in shadow. `next` is the plan of a reload in shadow. */
 export function dependencyClosureOf(live: Plan, next: Plan | undefined): DependencyClosure | undefined {
   if (next === undefined && !live.rules.some(({ isShadow }) => isShadow)) return undefined;
   const { target, changed, replaced } = compareRules(live, next);
@@ -221,7 +224,7 @@ export function dependencyClosureOf(live: Plan, next: Plan | undefined): Depende
   };
 }
 
-/** Returns the name of a rule as used in changes. */
+/** Returns the name of a rule in the form used in the origins of changes. */
 export function nameOf({ name, file }: Pick<Origin, 'name' | 'file'>): string {
   return `${file}\n${name}`;
 }
@@ -246,7 +249,7 @@ function changedOf(live: readonly ConnectionPlan[], next: readonly ConnectionPla
   return new Set(next.filter((one) => isInner(one) && keys.get(one.id) !== one.key).map(({ id }) => id));
 }
 
-/** Returns whether a rule may run twice. A TypeScript rule may have side effects, which would then happen twice. */
+/** Returns whether a rule is data and may therefore run twice. A TypeScript rule may have side effects, which would then happen twice. */
 function isData({ body }: RulePlan): boolean {
   return !('stream' in body);
 }
@@ -269,7 +272,7 @@ function isInner({ type, enabled }: ConnectionPlan): boolean {
   return !type.isExternal && enabled;
 }
 
-/** Returns whether writes to these addresses affect a connection. */
+/** Returns whether writes to any of these addresses affect a connection. */
 function leadsInto({ id, parameters, inputs }: ConnectionPlan, written: ReadonlySet<string>): boolean {
   return (
     Object.values(inputs).some((address) => written.has(address)) ||
@@ -282,13 +285,13 @@ function outputsOf({ id, parameters }: ConnectionPlan): string[] {
   return parameters.filter(({ access }) => access === 'read-only').map((one) => formatAddress(id, one.id));
 }
 
-/** Returns a connection that declares only the given addresses, or no addresses. */
+/** Returns the connection, reduced to the given addresses, or an empty list if none of its parameters has such an address. */
 export function trimmed(connection: ConnectionPlan, addresses: ReadonlySet<string>): ConnectionPlan[] {
   const parameters = connection.parameters.filter(({ id }) => addresses.has(formatAddress(connection.id, id)));
   return parameters.length === 0 ? [] : [{ ...followingOf({ ...connection, parameters }), inputs: {} }];
 }
 
-/** Returns a rule that does not run at the start, because that run has already happened. */
+/** Returns the rule as it continues: it does not run at the start, because that run has already happened. */
 export function runningOn(rule: RulePlan): RulePlan {
   return 'stream' in rule.body ? rule : { ...rule, body: { ...rule.body, runsAtStart: false } };
 }

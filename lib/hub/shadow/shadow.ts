@@ -16,7 +16,7 @@ export interface ShadowOptions {
   readonly scheduler: SchedulerLike;
   readonly log: Journal;
   readonly memoriesOf: ShadowRuntime['memoriesOf'];
-  /** Returns a plan that takes the switches by operators into account. */
+  /** Returns a plan as changed by the operators' switches. */
   readonly asSwitched: (plan: Plan) => Plan;
 }
 
@@ -27,9 +27,9 @@ export class Shadow {
   readonly #scheduler: SchedulerLike;
   readonly #log: HubLog;
   #plan: Plan | undefined;
-  /** Whether time is virtual, in which case nothing is late. */
+  /** Whether time is virtual, so that no timer is late. */
   readonly #isVirtual: boolean;
-  /** The plan of a reload in shadow. */
+  /** The plan of the reload in shadow; undefined if there is no reload in shadow. */
   #next: Plan | undefined;
   #run: ShadowRun | undefined;
 
@@ -49,12 +49,12 @@ export class Shadow {
     this.#renew();
   }
 
-  /** Whether saved files run in shadow. */
+  /** Whether the changes in saved files run in shadow. */
   get isReloaded(): boolean {
     return this.#next !== undefined;
   }
 
-  /** Runs the changes in a plan in shadow; the connections in `takenOver` are already live. */
+  /** Runs the changes in a plan in shadow. The connections in `takenOver` have already adopted the plan live. */
   reload(plan: Plan, takenOver: Plan['connections']): ShadowReport {
     const live = this.#plan!;
     const connections = live.connections.map((one) => takenOver.find(({ id }) => id === one.id) ?? one);
@@ -64,7 +64,7 @@ export class Shadow {
     return this.report()!;
   }
 
-  /** Returns the report, or undefined while nothing is running in shadow. */
+  /** Returns the report on the shadow, or undefined while nothing is running in shadow. */
   report(): ShadowReport | undefined {
     const run = this.#run;
     if (run === undefined && this.#next === undefined) return undefined;
@@ -115,7 +115,7 @@ export class Shadow {
     this.#run = undefined;
   }
 
-  /** Adopts the switches by operators. */
+  /** Makes the shadow follow the operators' switches. */
   followSwitches(): void {
     if (this.#plan !== undefined) this.#renew();
   }

@@ -12,11 +12,11 @@ export interface DeviationOptions {
   readonly most: number;
   /** The length of a moment, in milliseconds, within which one side may lag behind the other. */
   readonly momentMs: number;
-  /** Makes a value small enough to keep. */
+  /** Returns a value that is small enough to keep. */
   readonly cut?: (value: Value) => Value;
 }
 
-/** A parameter on both sides, at present and at the end of its last moment. */
+/** The state of a parameter on both sides, at present and at the end of its last moment. */
 interface Compared {
   readonly address: string;
   readonly type: ValueType;
@@ -24,7 +24,7 @@ interface Compared {
   would: Side;
   doneBefore: Side;
   wouldBefore: Side;
-  /** The time at which the open moment began; undefined if no moment is open. */
+  /** When the open moment began, in milliseconds; undefined if no moment is open. */
   openAt: number | undefined;
   count: number;
 }
@@ -35,7 +35,7 @@ const never: Side = { value: 0, origin: undefined };
 export class Deviations {
   readonly #options: DeviationOptions;
   readonly #compared = new Map<string, Compared>();
-  /** The parameters with an open moment, in the order in which these moments began. */
+  /** The parameters with an open moment, in the order in which their moments began. */
   readonly #open = new Set<Compared>();
   #kept: Deviation[] = [];
   #count = 0;
@@ -44,7 +44,7 @@ export class Deviations {
     this.#options = options;
   }
 
-  /** The number of deviations, whether kept or not. */
+  /** The number of all deviations, whether kept or not. */
   get count(): number {
     return this.#count;
   }
@@ -69,7 +69,7 @@ export class Deviations {
       type === 'T' ? { value: (compared[side].value as number) + 1, origin } : this.#sideOf(value, origin);
   }
 
-  /** Ends the moments that are over at this time. */
+  /** Ends the moments that are over at the given time. */
   endMoments(time: number): void {
     for (const compared of this.#open) {
       if (time - compared.openAt! <= this.#options.momentMs && time !== Number.POSITIVE_INFINITY) break;
@@ -82,7 +82,7 @@ export class Deviations {
     return this.#kept.slice(-this.#options.most);
   }
 
-  /** Returns the deviations of each parameter that differs or has differed. */
+  /** Returns the number of deviations of each parameter that differs or has differed. */
   counts(): DeviationCount[] {
     return [...this.#compared.values()].flatMap(({ address, count, done, would, type }) => {
       const differs = type !== 'T' && done.value !== would.value;
