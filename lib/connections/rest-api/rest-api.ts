@@ -33,7 +33,7 @@ import { Devices, noteMs } from './users/devices.ts';
 import { type Departure, Directory } from './users/directory.ts';
 import type { Principal } from './users/principal.ts';
 
-/** The settings that define users and their rights. */
+/** The settings that define users and their rights; changes to them take effect without a restart of the server. */
 const accountSettings = new Set<string>([
   'username',
   'password',
@@ -42,10 +42,10 @@ const accountSettings = new Set<string>([
   'anonymous',
 ] satisfies (keyof Settings)[]);
 
-/** Checks edited dashboards. The thread of the checker ends when nobody is editing. */
+/** Checks edited dashboards for all REST API connections. Its thread ends when nobody is editing. */
 const checker = new DashboardChecker();
 
-/** Creates the connection type, with the folder that contains the built console. */
+/** Creates the connection type `rest-api`. `consoleFolder` is the folder with the built console. */
 export function createRestApi(consoleFolder: string) {
   return defineGatewayType({
     type: 'rest-api',
@@ -91,7 +91,7 @@ export function createRestApi(consoleFolder: string) {
           follow(context.settings$, adopt),
           follow(state$, (event) => subscriber.next(event)),
         ];
-        sockets.reportStale(hub.parameters()); // reports parameters that were stale before the start
+        sockets.reportStale(hub.parameters()); // reports the parameters that became stale before the start
         return () => {
           for (const one of following) one.unsubscribe();
           context.finish(stop());
@@ -101,8 +101,8 @@ export function createRestApi(consoleFolder: string) {
 }
 
 /**
- * Returns the settings with all changes that take effect immediately: users and their rights; undefined if the hub was or becomes open.
- * Clients with unchanged rights and credentials stay connected.
+ * Returns the settings `before` with those changes in `after` that take effect immediately: users and their rights. Returns undefined if
+ * the hub was or becomes open. Clients with unchanged rights and credentials stay connected.
  */
 function takesOver(before: Settings, after: Settings): Settings | undefined {
   if (isOpen(before) || isOpen(after)) return undefined;
@@ -115,20 +115,23 @@ export const restApi = createRestApi(builtConsole);
 
 // Connects the parts of a REST API server.
 
-/** The time for which clients have to receive the close frame, or the answer to their handshake, before the hub cuts their connections. */
+/**
+ * The time that clients have to receive the close frame, or the answer to their handshake, before the hub cuts their connections, in
+ * milliseconds.
+ */
 const goodbyeMs = 100;
 
 interface Server {
   readonly sockets: Sockets;
   readonly state$: Observable<ConnectionEvent>;
-  /** Applies changed users and rights. */
+  /** Applies changed users and rights; principals whose access has changed are disconnected. */
   adopt(settings: AccountSettings): void;
-  /** Forgets a removed parameter. */
+  /** Forgets a parameter that the hub has removed. */
   forget(parameter: Parameter): void;
   stop(): Promise<void>;
 }
 
-/** Starts the server of a connection. Errors: `cannot-start`. */
+/** Starts the server of a REST API connection. Errors: `cannot-start`. */
 function startServer(context: ConnectionContext<Settings>, hub: HubPort, consoleFolder: string): Server {
   const { id, settings, log, scheduler, resolvePath } = context;
   const hits = createLimitHits(log);
@@ -192,13 +195,13 @@ function startServer(context: ConnectionContext<Settings>, hub: HubPort, console
 
 interface ReceptionOptions {
   readonly hits: LimitHits;
-  /** Closes the sockets of principals that no longer have access. */
+  /** Closes the sockets of principals that have lost access. */
   readonly dismiss: (departures: readonly Departure[]) => void;
-  /** Returns the port of the entrance once it is open. */
+  /** Returns the port of the entrance; to be called only once the entrance is open. */
   readonly portOf: () => number;
 }
 
-/** Creates the parts that control access. Errors: `cannot-start`. */
+/** Creates the parts that decide which clients are admitted: the users, their devices, and the guard. Errors: `cannot-start`. */
 function createReception(
   { id, settings, log, withoutSecrets, resolvePath }: ConnectionContext<Settings>,
   hub: HubPort,
@@ -216,9 +219,9 @@ function createReception(
   return { directory, devices, entry, guard: createGuard(settings, entry, attempts) };
 }
 
-/** Creates a function that names a principal and its address as the origin of changes. */
+/** Creates a function that describes a principal at an address as the origin of changes. `id` is the Connection ID. */
 function createOrigins(id: string): (principal: Principal, address: string) => Origin {
-  const prefix = `${id} `; // one object for all clients
+  const prefix = `${id} `; // one string for all clients
   return ({ name }, address) => {
     const shown = shownAddress(address);
     return { kind: 'client', name: prefix + (name === '' ? shown : `${name} ${shown}`) };

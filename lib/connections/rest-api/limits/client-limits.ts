@@ -16,29 +16,29 @@ import { closeCodes } from '../../../wire/protocol.ts';
 export interface Limit {
   readonly default: number;
   readonly unit: string;
-  /** The range of the setting in `limits`, or the name of a setting of the connection; `fixed` means that there is no setting. */
+  /** The range of the setting in `limits`, or the name of another setting of the connection; `fixed` means that there is no setting. */
   readonly setting: 'fixed' | 'maxClients' | 'stallTimeout' | readonly [least: number, most: number];
-  /** The bounded quantity. */
+  /** The bounded quantity, as a phrase for the documentation and the log. */
   readonly about: string;
-  /** The consequence for a client beyond the limit. */
+  /** The consequence for a client that exceeds the limit, as a phrase for the documentation and the log. */
   readonly answer: string;
-  /** True if the client is disconnected or not admitted, false if the client gets an answer and stays connected. */
+  /** Whether a client that exceeds the limit is disconnected or not admitted; false if the client gets an answer and stays connected. */
   readonly isFatal: boolean;
   /** False if the hub cannot see clients that exceed the limit, and therefore counts no hits. */
   readonly isSeen?: false;
 }
 
-/** The number of consecutive wrong credentials that are compared before `wrongCredentials` counts. */
+/** The number of wrong credentials in a row that are compared before the limit `wrongCredentials` applies. */
 export const wrongInARow = 20;
 
 /**
- * The bounds of `backlogBytes` while a round of the event loop has lasted for `lateMs`: the maximum number of waiting messages from one
- * client, and their total size, because storing messages costs time per message and per byte. All clients together may exceed this number
- * by `graceMessages`, some of which are restored each second. After the machine was suspended, everything that clients sent in the meantime
- * arrives together, so `stillMessages` may wait, as many as a fast client sends in a second. A long message counts once per KiB. If more
- * than `floods` clients of a user or network were closed recently, or at least one while more than `floodsOfAll` were closed in total, the
- * hub closes further clients that are more than `floodBytes` ahead once the round has lasted for `floodLateMs`: with so many floods, 64 KiB
- * of each would take long.
+ * The bounds on backlogs while a round of the event loop has lasted for `lateMs`: the maximum number of waiting messages from one client,
+ * and their total size, because storing messages costs time per message and per byte. A long message counts once per KiB. All clients
+ * together may exceed these bounds by `graceMessages`, of which `gracePerSecond` are restored each second. After the machine was suspended,
+ * everything that clients sent in the meantime arrives together, so `stillMessages` may wait, as many as a fast client sends in a second.
+ * If more than `floods` clients of a user or network were closed recently, or at least one while more than `floodsOfAll` were closed in
+ * total, the hub closes further clients that are more than `floodBytes` ahead once the round has lasted for `floodLateMs`: with so many
+ * floods, 64 KiB of each would take long.
  */
 export const lateBacklog = {
   lateMs: 10,
@@ -54,13 +54,16 @@ export const lateBacklog = {
   floodsOfAll: 32,
   floodsOfAllPerSecond: 8,
 };
-/** The maximum size of all backlogs together. Beyond this size, the hub closes any client with more than the smallest backlog. */
+/**
+ * The maximum size of all backlogs together, in bytes. Beyond this size, the hub closes any client whose backlog exceeds the smallest
+ * possible value of `backlogBytes`.
+ */
 export const backlogBytesOfAll = 64 * 1024 * 1024;
 
-/** The suffix of descriptions of limits per user, for clients without a user. */
+/** The end of the description of a limit per user: it also applies to an address without a user. */
 const orAddress = ', or of one address without a user';
 
-/** All limits by name. */
+/** All limits on clients, by name. */
 export const limits = {
   clients: {
     default: 20_000,
@@ -443,7 +446,7 @@ export const limits = {
 
 export type LimitName = keyof typeof limits;
 
-/** All limits by name, in the order of the table. */
+/** The names and limits, in the order of the table in the documentation. */
 export const limitTable = Object.entries(limits) as readonly (readonly [LimitName, Limit])[];
 
 /** Returns the metric that counts the hits for a limit: `patchbay_limit_hits_total{limit="bodyBytes"}`. */

@@ -9,13 +9,16 @@ import { NetworkCounts } from './network.ts';
 let openOfAll = 0;
 
 interface ConnectionCount {
-  /** Called by an app when a connection has opened (1) or closed (-1), but not when a WebSocket has closed. */
+  /**
+   * Called by an app when a connection has opened (1) or closed (-1), but not when a WebSocket has closed. Closes a connection beyond the
+   * limit.
+   */
   readonly filter: Parameters<TemplatedApp['filter']>[0];
   /** Counts a connection that has become a WebSocket (1), or a WebSocket that has closed (-1). */
   readonly countSocket: (step: 1 | -1) => void;
 }
 
-/** Creates the connection count for a REST API. */
+/** Creates the connection count for one REST API. */
 export function createConnectionCount(
   { connections, connectionsPerAddress }: { readonly connections: number; readonly connectionsPerAddress: number },
   hits: LimitHits,
@@ -35,7 +38,7 @@ export function createConnectionCount(
     filter(response, step) {
       count(Number(step));
       if (Number(step) < 0) return;
-      const client = peerOf(response); // no request that reveals more has arrived yet
+      const client = peerOf(response); // no request that names a client behind a proxy has arrived yet
       const isTooMany = open > most || openOfAll > mostOfAll;
       const mayConnect = () => proxies.has(client) || census.mayConnect(client, open);
       const exceeded = isTooMany ? 'connections' : mayConnect() ? undefined : 'connectionsPerAddress';
@@ -54,7 +57,7 @@ export function createConnectionCount(
 // list only when it matters, at most once per second.
 
 const everyMs = 1000;
-/** The number of new connections after which the hub requests the list in any case, to forget closed connections. */
+/** The number of new connections after which the hub requests the list in any case, to discount closed connections. */
 const manyConnected = 1000;
 
 class AddressCensus {
@@ -62,11 +65,11 @@ class AddressCensus {
   readonly #portOf: () => number;
   /** An upper bound on the number of connections of each address. */
   #atMost = new NetworkCounts();
-  /** The connections opened since the list was last requested. */
+  /** The connections opened since the list was last requested, by network. */
   #since = new NetworkCounts();
   #connected = 0;
   #askedAtMs = Number.NEGATIVE_INFINITY;
-  /** If true, the operating system cannot list connections, so no client is refused. */
+  /** Whether the operating system cannot list connections, in which case no client is refused. */
   #isBlind = false;
 
   constructor(most: number, portOf: () => number) {
@@ -105,7 +108,8 @@ class AddressCensus {
   }
 
   /**
-   * Handles a list of open connections. The list may or may not contain connections opened since it was requested, so both bounds apply.
+   * Lowers the counts to a list of open connections. The list may or may not contain the connections that were opened since it was
+   * requested, so these connections count in addition.
    */
   #listen(peers: ReadonlyMap<string, number>): void {
     const answer = new NetworkCounts();
@@ -117,15 +121,18 @@ class AddressCensus {
 // Each connection needs a descriptor, as does each long file that is being sent. Three quarters of the descriptors that are free at the
 // start are for connections and an eighth is for files; the other descriptors stay free for everything else.
 
-/** The share of the free descriptors that connections may use. */
+/** The share of the free descriptors that connections may use; the rest is for files and everything else. */
 const share = 0.75;
-/** The share of the remaining descriptors that files being sent may use. */
+/** The share of the other free descriptors that files may use while they are being sent. */
 const fileShare = 0.5;
 
 let free: number | undefined;
 let openFiles = 0;
 
-/** Returns how many descriptors were free when the first REST API started; infinite if the operating system does not limit the number. */
+/**
+ * Returns how many descriptors were free when they were first counted, for the first REST API; infinite if the operating system does not
+ * limit the number.
+ */
 function freeDescriptors(): number {
   free ??= Math.max(8, descriptorLimit() - openDescriptors());
   return free;
@@ -137,8 +144,8 @@ function maxConnections(): number {
 }
 
 /**
- * Reserves a descriptor for a file that may be sent slowly, because its client may read slowly; returns false if too many descriptors are
- * reserved.
+ * Reserves a descriptor for a file that is about to be sent, possibly slowly; returns false if files already use their share of the
+ * descriptors.
  */
 export function takeFile(): boolean {
   if (openFiles >= freeDescriptors() * (1 - share) * fileShare) return false;

@@ -7,15 +7,15 @@ import { shownAddress } from '../proxies/ip-address.ts';
 import { type Limit, type LimitName, limits, limitTable } from './client-limits.ts';
 
 export interface LimitHits {
-  /** The number of hits per limit, for limits whose hits the hub can see. */
+  /** The number of hits, by limit, of all limits whose hits the hub can see. */
   readonly counts: Readonly<Partial<Record<LimitName, number>>>;
-  /** Counts a hit of a client, identified by its address. */
+  /** Counts and logs a hit by the client with this address. */
   add(limit: LimitName, address: string): void;
-  /** Counts a hit if an error was caused by a limit. */
+  /** Counts a hit by a client if the error is a `LimitError`. */
   addError(error: unknown, client: string): void;
 }
 
-/** Creates the hit counts for a connection. */
+/** Creates the hit counts for a connection, which also log each hit. */
 export function createLimitHits(log: Log): LimitHits {
   const seen = limitTable.filter(([, { isSeen }]) => isSeen !== false);
   const counts = Object.fromEntries(seen.map(([name]) => [name, 0])) as Record<LimitName, number>;
@@ -35,9 +35,9 @@ export function createLimitHits(log: Log): LimitHits {
   };
 }
 
-// The error that is sent to a client beyond a limit.
+// The error that is sent to a client that exceeds a limit.
 
-/** Reports to a client that it has exceeded a limit. */
+/** An error that tells a client which limit it has exceeded. */
 export class LimitError extends HubError {
   readonly limit: LimitName;
   /** The time for which the client has to wait, in seconds; undefined means the default for the error code. */

@@ -4,15 +4,15 @@ import { z } from 'zod';
 import { integerSetting } from '../../setting.ts';
 import { type LimitName, type limits, limitTable } from './client-limits.ts';
 
-/** The limits with a setting below `limits`. */
+/** The names of the limits that are settings below `limits`. */
 type SettableLimit = {
   [Name in LimitName]: (typeof limits)[Name]['setting'] extends string ? never : Name;
 }[LimitName];
 
-/** The values of the setting, by limit. */
+/** The values of the setting `limits`, by the name of the limit. */
 export type Limits = z.output<typeof limitSettings>;
 
-/** The schema of the setting. */
+/** The schema of the setting `limits`. */
 export const limitSettings = z
   .strictObject(
     Object.fromEntries(

@@ -4,7 +4,7 @@
 import { limits } from './client-limits.ts';
 import { LimitError } from './limit-hits.ts';
 
-/** The bound for all owners together, as a multiple of the bound for one owner. */
+/** The maximum number of bytes in all answers together, as a multiple of the maximum for one owner. */
 const together = 4;
 
 interface Share {
@@ -13,11 +13,11 @@ interface Share {
 }
 
 export class PastShares {
-  /** The shares by owner; at most as many as there are connections. */
+  /** The queries and answers in progress, by owner. There are at most as many owners as connections. */
   readonly #shares = new Map<string, Share>();
   #bytes = 0;
 
-  /** Admits a query; returns a function that ends the query. Errors: `unavailable`. */
+  /** Admits a query; returns a function to call when the query has ended. Errors: `unavailable`. */
   enter(owner: string): () => void {
     const share = this.#shares.get(owner) ?? { questions: 0, bytes: 0 };
     if (share.questions >= limits.pastQuestions.default)
@@ -37,7 +37,7 @@ export class PastShares {
     };
   }
 
-  /** Counts an answer to an admitted query; returns a function that stops counting the answer. */
+  /** Counts the bytes of the answer to an admitted query; returns a function that stops counting them. */
   hold(owner: string, bytes: number): () => void {
     const share = this.#shares.get(owner)!;
     share.bytes += bytes;

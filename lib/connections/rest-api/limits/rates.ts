@@ -11,7 +11,7 @@ interface RateSettings {
   readonly writesPerClient: number;
 }
 
-/** The client that writes. `id` distinguishes WebSocket clients; undefined if the client writes over HTTP. */
+/** The client that makes a write. `id` identifies a WebSocket client; undefined if the client writes over HTTP. */
 interface Writer {
   readonly share: string;
   readonly id: number | undefined;
@@ -19,19 +19,19 @@ interface Writer {
 
 let writers = 0;
 
-/** Returns the `id` of a new WebSocket client. */
+/** Returns the `Writer.id` for a new WebSocket client. */
 export function newWriterId(): number {
   return ++writers;
 }
 
 export interface Rates {
-  /** Counts a request. Errors: `too-many-requests`. */
+  /** Counts a request; undefined means that requests are not limited. Errors: `too-many-requests`. */
   readonly request: ((share: string) => void) | undefined;
-  /** Counts writes; returns the error if they exceed a limit. */
+  /** Counts writes; returns the error if the writes exceed a limit. Undefined means that writes are not limited. */
   readonly writes: ((writer: Writer, count: number) => LimitError | undefined) | undefined;
 }
 
-/** Creates the rate limits. An undefined function means that there is no limit. */
+/** Creates the functions that count requests and writes. A function is undefined if there is no limit. */
 export function createRates(settings: RateSettings, now?: () => number): Rates {
   const bucketsOf = (perSecond: number) => (perSecond === 0 ? undefined : new TokenBuckets(perSecond, perSecond, now));
   const requests = bucketsOf(settings.requestsPerUser);
@@ -63,10 +63,11 @@ export function createRates(settings: RateSettings, now?: () => number): Rates {
   }
 }
 
-// Token buckets: each key has tokens, some of which are restored each second.
+// Token buckets: each key has a bucket of tokens, of which `perSecond` are restored each second.
 
 /**
- * The maximum number of keys. The key that has not taken a token for the longest time is forgotten first, which restores all of its tokens.
+ * The maximum number of buckets that are not full. The key that has not taken a token for the longest time is forgotten first, which fills
+ * its bucket.
  */
 const maxRemembered = 10_000;
 
@@ -80,7 +81,7 @@ export class TokenBuckets {
   readonly #perSecond: number;
   readonly #now: () => number;
   readonly #buckets = new Map<string | number, Bucket>();
-  /** The time at which all buckets are full again if no more tokens are taken. */
+  /** The time at which all buckets are full again if no more tokens are taken, in milliseconds on the monotonic clock. */
   #fullAtMs = Number.NEGATIVE_INFINITY;
 
   /** `now` returns the time on a monotonic clock, in milliseconds. */
@@ -96,7 +97,9 @@ export class TokenBuckets {
     return this.#buckets.size === 0;
   }
 
-  /** Returns whether a bucket has this many tokens. A bucket that cannot hold as many tokens has to be full. */
+  /**
+   * Returns whether the bucket of a key contains this many tokens. If the bucket is too small for so many tokens, it only has to be full.
+   */
   has(key: string | number, count = 1): boolean {
     const bucket = this.#buckets.get(key);
     if (bucket === undefined) return true;
@@ -105,18 +108,18 @@ export class TokenBuckets {
     return tokens >= Math.min(count, this.#size);
   }
 
-  /** Takes tokens, including future tokens if necessary. */
+  /** Takes tokens from the bucket of a key, including future tokens if necessary. */
   take(key: string | number, count = 1): void {
     const bucket = this.#buckets.get(key);
     this.#buckets.delete(key);
     if (this.#buckets.size >= maxRemembered) this.#buckets.delete(this.#buckets.keys().next().value!);
     const tokens = (bucket === undefined ? this.#size : this.#tokensOf(bucket)) - count;
     const atMs = this.#now();
-    this.#buckets.set(key, { tokens, atMs }); // the key that took tokens most recently comes last
+    this.#buckets.set(key, { tokens, atMs }); // the key that has taken tokens most recently comes last
     this.#fullAtMs = Math.max(this.#fullAtMs, atMs + this.#msUntil(this.#size - tokens));
   }
 
-  /** Returns the number of tokens; negative if future tokens have been taken. */
+  /** Returns the number of tokens in the bucket of a key; negative if future tokens have been taken. */
   left(key: string | number): number {
     const bucket = this.#buckets.get(key);
     return bucket === undefined ? this.#size : this.#tokensOf(bucket);
@@ -136,18 +139,19 @@ export class TokenBuckets {
   }
 }
 
-// A client's share of the hub's work: the share of its user, from any address, or, without a user, the share of its network.
+// A client's share of the hub's work: the share of the client's user, from any address, or, without a user, the share of the client's
+// network.
 
-/** Returns the name of a client's share: `user desk2`, `10.0.0.3`. */
+/** Returns the name of the share to which a client belongs: `user desk2`, or `10.0.0.3` without a user. */
 export function shareOf({ name }: { readonly name: string }, address: string): string {
   return name === '' ? networkOf(address) : `user ${name}`;
 }
 
-// The number of clients' writes that a connection has accepted and refused.
+// Counts the writes by clients that a connection has accepted and refused.
 
 export class WriteCounts {
   taken = 0;
-  /** The number of refused requests, by the code of the error. */
+  /** The number of refused writes, by error code. */
   readonly refused = new Map<ErrorCode | 'internal', number>();
 
   refuse(error: unknown): void {

@@ -277,19 +277,19 @@ export function addProgram(families: Families): void {
   );
 }
 
-/** Returns the number of open files; 0 if unknown (on Linux before 6.2, and on other systems). */
+/** Returns the number of open files of this process; 0 if unknown (on Linux before 6.2, and on other systems). */
 function openFiles(): number {
   return statSync('/proc/self/fd', { throwIfNoEntry: false })?.size ?? 0;
 }
 
-// The delay of the event loop, which is the minimum time that a client waits.
+// The delay of the event loop, which is the minimum time for which a client waits.
 
-/** The interval of the checks. Each check wakes an idle hub. */
+/** The interval between two measurements, in milliseconds. Each measurement wakes an idle hub. */
 const everyMs = 100;
 
 let delays: Durations | undefined;
 
-/** Returns the event loop delays of this process, which are measured from the first call on. */
+/** Returns the event loop delays of this process, in seconds. Measuring begins with the first call. */
 export function loopDelays(): Durations {
   delays ??= watch();
   return delays;
@@ -309,7 +309,7 @@ function watch(): Durations {
 
 // Metric families whose values are read at each scrape.
 
-/** One value for each label: `[['ok', 5], ['read-only', 1]]`. */
+/** One value for each value of a label: `[['ok', 5], ['read-only', 1]]`. */
 export type Labelled = Iterable<readonly [label: string, value: number]>;
 
 export interface FamiliesByLabel<One> {
@@ -324,7 +324,7 @@ export class Families {
     this.#registry = registry;
   }
 
-  /** Adds a count that only grows while the hub runs. */
+  /** Adds a metric without labels that only grows while the hub is running. `read` is called at each scrape. */
   counter(name: string, help: string, read: () => number): void {
     new Counter({
       ...{ name, help, registers: [this.#registry] },
@@ -364,7 +364,9 @@ export class Families {
     });
   }
 
-  /** Returns metric families with one value for each of several items, such as hubs, distinguished by a label. */
+  /**
+   * Returns functions that add metrics with one value for each of several items, such as hubs. The label `label` distinguishes the items.
+   */
   by<One>(label: string, all: () => Iterable<readonly [label: string, one: One]>): FamiliesByLabel<One> {
     const ofEach = (read: (one: One) => number) =>
       function* (): Generator<readonly [string, number]> {
@@ -377,8 +379,8 @@ export class Families {
   }
 
   /**
-   * Adds a histogram and fills it with the hub's counts, because the library's histograms do their own counting. `read` returns undefined
-   * if there are currently no counts.
+   * Adds a histogram with the hub's own counts; the histograms in the library would count separately. `read` returns undefined if there are
+   * no counts at present.
    */
   histogram(name: string, help: string, read: () => Durations | undefined): void {
     const metric = { name, get: async () => ({ name, help, type: 'histogram', values: valuesOf(name, read()) }) };

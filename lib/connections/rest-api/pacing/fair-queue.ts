@@ -6,31 +6,34 @@
 import { Heap } from '../../../model/heap.ts';
 import { processorMs, type Round } from './round.ts';
 
-/** The maximum duration of a slice, if the work can be divided. */
+/** The maximum duration of a slice, in milliseconds, for work that can be divided. */
 const sliceMs = 0.5;
-/** The time for which work is done on arrival within one round. */
+/** The time per round for which work is done on arrival, in milliseconds. */
 export const atOnceMs = 5;
-/** The time for which the hub works on waiting tasks between two rounds. */
+/** The time between two rounds for which the hub works on waiting tasks, in milliseconds. */
 export const betweenMs = 5;
 /**
- * The publishing time of changes above which the sender may do nothing immediately for `waitsMs`, because other senders have precedence.
+ * The publishing time of a sender's changes above which the sender may do nothing immediately for `waitsMs`, in milliseconds, because other
+ * senders have precedence.
  */
 const longMs = 5;
 const waitsMs = 1000;
 
-/** Work that a client has requested. */
+/** Work that a client has requested, which is done in slices. */
 export interface Task {
   /** The share to which the task is charged: a user or a network. */
   readonly share: string;
-  /** The part of the share with separate slices, such as a socket; all tasks of the share with an undefined line form one line. */
+  /** The part of the share that gets separate slices, such as a socket. All tasks of the share whose line is undefined form one line. */
   readonly line: object | undefined;
-  /** Works until `endMs`; returns whether more can be done immediately. Must not throw. */
+  /** Works until `endMs` on the monotonic clock; returns whether more can be done immediately. Must not throw. */
   advance(endMs: number): boolean;
 }
 
-/** A waiting share, or a waiting line of a share. */
+/** A share that is waiting for a slice, or a line within a share. */
 interface Waiting {
-  /** The total duration of all slices so far. A newcomer begins with the lowest total among the waiting shares or lines. */
+  /**
+   * The total duration of all slices so far, in milliseconds. A newcomer begins with the lowest total among the waiting shares or lines.
+   */
   usedMs: number;
   /** The position in the order of arrival: among equal totals, the earliest arrival is next. */
   number: number;
@@ -38,7 +41,7 @@ interface Waiting {
 
 interface Line extends Waiting {
   readonly key: object | undefined;
-  /** The tasks in order; the first task gets the next slice. */
+  /** The tasks in order of arrival; the first task gets the next slice. */
   readonly tasks: Set<Task>;
 }
 
@@ -47,16 +50,19 @@ interface Share extends Waiting {
   readonly lines: Queue<object | undefined, Line>;
 }
 
-/** The number of remembered shares or lines at which the queue forgets those whose total does not exceed that of a newcomer. */
+/** The number of remembered shares or lines at which the queue forgets all those whose total does not exceed the total of a newcomer. */
 const mostRemembered = 1024;
 
-/** The waiting shares or lines, the share or line that has used the least time first. */
+/** The waiting shares or lines, ordered by the time that they have used; the least time comes first. */
 class Queue<Key, One extends Waiting> {
   readonly #byKey = new Map<Key, One>();
   readonly #order = new Heap<One>(isBefore);
-  /** The total of the share or line that had the last slice. */
+  /** The total of the share or line that had the last slice, which is where a newcomer begins. */
   #usedMs = 0;
-  /** The totals of shares or lines that left while others were waiting, so that leaving after each slice does not make them newcomers. */
+  /**
+   * The totals of shares or lines that left while others were waiting, by key. Without these totals, leaving after each slice would make a
+   * share a newcomer each time.
+   */
   readonly #left = new Map<Key, number>();
   #sweepAt = mostRemembered;
   #arrivals = 0;
@@ -77,26 +83,26 @@ class Queue<Key, One extends Waiting> {
     return one;
   }
 
-  /** The next share or line. */
+  /** The share or line that gets the next slice. */
   get first(): One | undefined {
     return this.#order.first;
   }
 
-  /** Takes out the first share or line; its key remains until `leave` is called. */
+  /** Takes the first share or line out of the order. Its key remains until `leave` is called. */
   take(): One {
     const first = this.#order.take()!;
     this.#usedMs = first.usedMs;
     return first;
   }
 
-  /** Puts back a share or line that was taken out, to wait for its next slice. */
+  /** Puts back a share or line that was taken out, and adds `usedMs` to its total. It then waits for its next slice. */
   putBack(one: One, usedMs: number): void {
     one.usedMs += usedMs;
     one.number = this.#arrivals++;
     this.#order.add(one);
   }
 
-  /** Removes a share or line that was taken out. Its total is remembered as long as it exceeds that of a newcomer. */
+  /** Removes a share or line that was taken out. The queue remembers its total as long as the total exceeds that of a newcomer. */
   leave(key: Key, one: One, usedMs: number): void {
     this.#byKey.delete(key);
     if (this.#byKey.size === 0) {
@@ -117,19 +123,20 @@ function isBefore(one: Waiting, other: Waiting): boolean {
 
 export class FairQueue {
   readonly #round: Round;
-  /** The waiting shares. There are at most as many lines as connections. Lines without tasks remain until their slice. */
+  /** The waiting shares by name. There are at most as many lines as connections. A line without tasks remains until its next slice. */
   readonly #shares = new Queue<string, Share>();
   /** The number of the last round in which work was done immediately. */
   #lastRound = 0;
   #isRequested = false;
   #isWorking = false;
   #hasSkipped = false;
-  /** The CPU time at the last check. */
+  /** The CPU time of the process at the last check, in milliseconds. */
   #processorMs = 0;
-  /** Work that is postponed until the slices between two rounds are over. */
+  /** The functions to call when the slices between two rounds are over. */
   #atEnd: (() => void)[] = [];
   /**
-   * The time until which a line, or the requests of a share, may do nothing immediately, because their changes take a long time to publish.
+   * The time until which a line, or a share's requests, may do nothing immediately, in milliseconds on the monotonic clock: their changes
+   * take a long time to publish.
    */
   readonly #publishers = new Map<object | string, number>();
   #sweepAt = mostRemembered;
@@ -139,8 +146,9 @@ export class FairQueue {
   }
 
   /**
-   * Works immediately if the share has nothing waiting, and this round has time left or has done nothing so far. The rest of the work waits
-   * for a slice. If all of the work is done later, `keep` is called to copy data that is valid only during this call.
+   * Works on a task immediately if nothing else of its share is waiting, and if this round has time left or has done no work so far. The
+   * rest of the work waits for a slice. If all of the work is done later, `keep` is called to copy data that is valid only during this
+   * call.
    */
   do(task: Task, keep?: () => void): void {
     const { share, line } = task;
@@ -156,7 +164,7 @@ export class FairQueue {
     if (hasMore) this.add(task);
   }
 
-  /** Does work for a share step by step; resolves to its result. Errors: any error from the work. */
+  /** Does work step by step and charges it to a share; resolves to the result. Errors: any error from the work. */
   run<Result>(share: string, work: Iterator<unknown, Result>): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     const advance = (endMs: number) => {
@@ -178,8 +186,8 @@ export class FairQueue {
   }
 
   /**
-   * Returns whether the changes of a line, or of the requests of a share, recently took a long time to publish, in which case the sender's
-   * tasks wait for their slices.
+   * Returns whether the changes of a line, or of a share's requests, recently took a long time to publish, so that the sender's tasks have
+   * to wait for their slices.
    */
   mustWait(sender: object | string): boolean {
     if (this.#publishers.size === 0) return false;
@@ -191,7 +199,8 @@ export class FairQueue {
   }
 
   /**
-   * Notes a sender that has worked immediately. Before that work, publishing took `beforeMs`; returns how much longer publishing takes now.
+   * Notes how much publishing time the immediate work of a sender has added, and returns this time in milliseconds. Before the work,
+   * publishing would have taken `beforeMs`.
    */
   notePublishing(sender: object | string, beforeMs: number): number {
     const ms = this.#round.publishingMs - beforeMs;
@@ -212,7 +221,7 @@ export class FairQueue {
     return isFirst || this.#round.workedMs < atOnceMs;
   }
 
-  /** Lets work wait for its slice. */
+  /** Adds a task, which waits for its slices. */
   add(task: Task): void {
     const { share: name, line: key } = task;
     const share =
@@ -227,12 +236,12 @@ export class FairQueue {
     this.#shares.find(task.share)?.lines.find(task.line)?.tasks.delete(task);
   }
 
-  /** Returns whether there is time until `endMs`, including the time to publish the result. */
+  /** Returns whether there is time left until `endMs` on the monotonic clock, and time to publish further changes. */
   hasTime(endMs: number): boolean {
     return performance.now() < endMs && this.#round.mayPublish;
   }
 
-  /** Runs a function when all work for which this round has time is done. */
+  /** Calls a function as soon as all work for which this round has time is done. */
   atEnd(work: () => void): void {
     this.#atEnd.push(work);
     if (!this.#isWorking) this.#request();
@@ -273,7 +282,7 @@ export class FairQueue {
     }
   }
 
-  /** Returns whether the changes of a share's next line take a long time to publish. */
+  /** Returns whether the line that is next in a share makes changes that take a long time to publish. */
   #isLong({ name, lines }: Share): boolean {
     return this.mustWait(lines.first!.key ?? name);
   }
@@ -284,7 +293,10 @@ export class FairQueue {
     for (const end of ends) end();
   }
 
-  /** Returns how long a slice has lasted. For a long slice, the time that the machine spent on other programs does not count. */
+  /**
+   * Returns how long a slice that began at `startMs` has lasted, in milliseconds. In a long slice, the time that the machine spent on other
+   * programs does not count.
+   */
   #usedSince(startMs: number): number {
     const passedMs = performance.now() - startMs;
     if (passedMs < sliceMs) return passedMs;

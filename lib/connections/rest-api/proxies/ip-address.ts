@@ -4,8 +4,8 @@
 import { BlockList, isIP, SocketAddress } from 'node:net';
 
 /**
- * Normalizes an address: `::ffff:192.168.0.7` → `192.168.0.7`; `2001:db8::1` → `2001:0db8:0000:…:0001`; returns undefined if the text is
- * not an address.
+ * Returns an address in its only form: `::ffff:192.168.0.7` → `192.168.0.7`; `2001:db8::1` → `2001:0db8:0000:…:0001`. Returns undefined if
+ * the string is not an IP address.
  */
 export function readAddress(text: string): string | undefined {
   const family = isIP(text);
@@ -21,8 +21,8 @@ let lastAddress = '';
 let lastShown = '';
 
 /**
- * Formats an address, or the network of an address, for people: `2001:0db8:0000:…:0001` → `2001:db8::1` (RFC 5952),
- * `2001:0db8:0000:0000::/64` → `2001:db8::/64`. `::1` is `localhost`, because browsers use it for localhost.
+ * Formats an address or a network for people: `2001:0db8:0000:…:0001` → `2001:db8::1` (RFC 5952), `2001:0db8:0000:0000::/64` →
+ * `2001:db8::/64`. `::1` becomes `localhost`, because browsers connect to `::1` for localhost.
  */
 export function shownAddress(address: string): string {
   if (!address.includes(':')) return address;
@@ -37,7 +37,7 @@ export function shownAddress(address: string): string {
 
 const mappedPrefix = '0000:0000:0000:0000:0000:ffff';
 
-/** Returns the eight groups of an IPv6 address. */
+/** Returns the eight groups of an IPv6 address, with four digits each. */
 function groupsOf(text: string): string[] {
   const { address } = new SocketAddress({ address: text, family: 'ipv6' }); // in the short form, with `.` for a mapped IPv4 address
   const hex = address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...bytes: string[]) => {
@@ -57,8 +57,8 @@ interface Network {
 }
 
 /**
- * Parses `10.0.0.0/8`, `2001:db8::/32`, or a single address; returns undefined for anything else. A network of mapped IPv4 addresses
- * becomes an IPv4 network.
+ * Parses a network such as `10.0.0.0/8` or `2001:db8::/32`, or a single address; returns undefined for any other string. A network of
+ * mapped IPv4 addresses becomes an IPv4 network.
  */
 export function readNetwork(text: string): Network | undefined {
   const [, written = '', length] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
@@ -71,11 +71,11 @@ export function readNetwork(text: string): Network | undefined {
   return given < 96 ? undefined : { address, prefix: given - 96 };
 }
 
-/** A set of networks. */
+/** A set of IP networks, to test whether the set contains an address. */
 export class Networks {
   readonly #list = new BlockList();
 
-  /** Strings that are not networks are ignored. */
+  /** Creates the set from networks in the form of `readNetwork`; ignores all other strings. */
   constructor(texts: readonly string[]) {
     for (const network of texts.map(readNetwork))
       if (network !== undefined) this.#list.addSubnet(network.address, network.prefix, familyOf(network.address));

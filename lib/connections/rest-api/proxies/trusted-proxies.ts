@@ -11,7 +11,7 @@ export class TrustedProxies {
   readonly #networks: Networks;
   readonly #hasAny: boolean;
   readonly #ownScheme: Scheme;
-  /** The last peer, which is nearly always the same proxy, and whether it is trusted. */
+  /** The peer of the last request, which is nearly always the same proxy, and whether that peer is trusted. */
   #lastPeer = '';
   #isLastTrusted = false;
 
@@ -22,7 +22,7 @@ export class TrustedProxies {
     this.#ownScheme = hasTls ? 'https' : 'http';
   }
 
-  /** Returns whether an address is that of one of these proxies. */
+  /** Returns whether an address is the address of a trusted proxy. */
   has(address: string): boolean {
     if (!this.#hasAny) return false;
     if (address !== this.#lastPeer) {
@@ -32,7 +32,7 @@ export class TrustedProxies {
     return this.#isLastTrusted;
   }
 
-  /** Stores the source of a request with its response. To be called as soon as a request has arrived. */
+  /** Stores the address of the client and the scheme of the request with the response. To be called as soon as the request has arrived. */
   introduce(response: HttpResponse, request: HttpRequest): void {
     if (!this.#hasAny) {
       if (this.#ownScheme === 'https') response.scheme = this.#ownScheme;
@@ -49,8 +49,8 @@ export class TrustedProxies {
   }
 
   /**
-   * Returns the client that the proxies name. If the two kinds of headers disagree, a client has sent one of them, and no proxy has
-   * overwritten or removed that header. In that case neither header counts, and the proxy is taken as the client.
+   * Returns the client that the proxies name in the headers. If the two kinds of headers disagree, the client has sent one of them, and no
+   * proxy has overwritten or removed that header. In that case, neither header counts, and the proxy is taken as the client.
    */
   #clientOf(peer: string, request: HttpRequest): Client {
     const [forwarded = '', older = '', proto = ''] = joinedHeaders(request, ...passedOn);
@@ -65,7 +65,10 @@ export class TrustedProxies {
     };
   }
 
-  /** Follows the hops from proxy to proxy as long as they are trusted. If a hop contains no address, the previous hop is the client. */
+  /**
+   * Follows the hops from proxy to proxy as long as the proxies are trusted, and returns the client. If a hop contains no address, the
+   * previous hop is the client.
+   */
   #follow(peer: string, hops: readonly Hop[]): Client {
     let client: Client = { address: peer, scheme: undefined };
     for (const { address, scheme } of hops) {
@@ -77,8 +80,8 @@ export class TrustedProxies {
 }
 
 /**
- * Yields a hint for a network that contains every address. Such a network is valid but probably not intended, because it lets each client
- * choose its own address.
+ * Returns a hint for each network that contains every address. Such a network is valid but probably not intended, because it lets each
+ * client choose its own address.
  */
 export function trustHints(networks: readonly string[]): SettingHint[] {
   const message = 'expected the networks of proxies, got one that contains every address';
@@ -89,7 +92,7 @@ export function trustHints(networks: readonly string[]): SettingHint[] {
 
 interface Client {
   readonly address: string;
-  /** The scheme that the client used; undefined if unknown. */
+  /** The scheme that the client uses; undefined if unknown. */
   readonly scheme: Scheme | undefined;
 }
 
@@ -104,23 +107,26 @@ function schemeOfBoth(one: Scheme | undefined, other: Scheme | undefined): Schem
 
 export type Scheme = 'http' | 'https';
 
-/** The client of a proxy, and how the client connected. A property is undefined if the proxy does not report it. */
+/** The client that a proxy reports, and the scheme that the client uses. A property is undefined if the proxy does not report it. */
 interface Hop {
   readonly address: string | undefined;
   readonly scheme: Scheme | undefined;
 }
 
-/** The maximum number of hops, which exceeds any realistic number of proxies. */
+/** The maximum number of hops, more than any realistic number of proxies. */
 const maxHops = 32;
 
 const nowhere: Hop = { address: undefined, scheme: undefined };
 
-/** Parses the hops of `Forwarded`, the nearest proxy first: `for=192.0.2.43;proto=https, for="[2001:db8::1]:4711"`. */
+/** Parses the hops in `Forwarded`: `for=192.0.2.43;proto=https, for="[2001:db8::1]:4711"`. The hop of the nearest proxy comes first. */
 export function hopsOfForwarded(forwarded: string): Hop[] {
   return fromTheRight(forwarded, ',').map(readElement);
 }
 
-/** Parses the hops of `X-Forwarded-For`, and of `X-Forwarded-Proto`, which has one member per hop, or one member for all hops. */
+/**
+ * Parses the hops in `X-Forwarded-For` and `X-Forwarded-Proto`; the latter has one member per hop, or one member for all hops. The hop of
+ * the nearest proxy comes first.
+ */
 export function hopsOfOlder(xForwardedFor: string, xForwardedProto: string): Hop[] {
   const schemes = fromTheRight(xForwardedProto, ',').map(readScheme);
   const schemeAt = (index: number) => schemes[Math.min(index, schemes.length - 1)];
@@ -141,13 +147,13 @@ function readElement(element: string): Hop {
 }
 
 /**
- * The name of a parameter and its value, which is a token or a quoted string. IPv6 addresses without quotes are not tokens, but are
- * unambiguous.
+ * Matches `name=value`, where the value is a token or a quoted string. IPv6 addresses without quotes are not tokens, but are unambiguous.
  */
 const parameter = /^([\w!#$%&'+*.^`|~-]+)=(?:([\w!#$%&'*+.^`|~:[\]-]+)|"((?:[^"\\]|\\.)*)")$/;
 
 /**
- * Returns the address in `192.0.2.43`, `192.0.2.43:4711`, `[2001:db8::1]:4711`; returns undefined for `unknown`, a name, or anything else.
+ * Parses a node (RFC 7239 section 6): returns the address in `192.0.2.43`, `192.0.2.43:4711` or `[2001:db8::1]:4711`, and undefined for
+ * `unknown`, a name, or anything else.
  */
 function readNode(text: string): string | undefined {
   const bare = /^"(.*)"$/.exec(text)?.[1] ?? text;
@@ -161,7 +167,7 @@ function readScheme(text: string): Scheme | undefined {
   return name === 'http' || name === 'ws' ? 'http' : undefined;
 }
 
-/** Returns the non-empty members of a list, from right to left. Separators within quotes do not count. */
+/** Returns the non-empty members of a list, from right to left, at most `maxHops`. Separators within quotes do not count. */
 function fromTheRight(list: string, separator: ',' | ';'): string[] {
   const members: string[] = [];
   let end = list.length;
@@ -177,7 +183,7 @@ function fromTheRight(list: string, separator: ',' | ';'): string[] {
   return members;
 }
 
-/** Returns whether an odd number of backslashes precedes a character. */
+/** Returns whether the character at `index` is escaped, because an odd number of backslashes precedes it. */
 function isEscaped(text: string, index: number): boolean {
   let first = index;
   while (text[first - 1] === '\\') first--;
@@ -191,7 +197,7 @@ function isEscaped(text: string, index: number): boolean {
  * groups of four digits.
  */
 export function remoteAddressOf(response: HttpResponse): string {
-  response.clientAddress ??= peerOf(response); // the library copies the address each time
+  response.clientAddress ??= peerOf(response); // the library copies the address for each call
   return response.clientAddress as string;
 }
 
@@ -203,7 +209,7 @@ export function schemeOf(response: HttpResponse): Scheme | undefined {
   return response.scheme as Scheme | undefined;
 }
 
-/** Returns the address at the other end of the connection: the client's address or that of a proxy. */
+/** Returns the address at the other end of the connection: the address of the client, or of a proxy. */
 export function peerOf(response: HttpResponse): string {
   const text = Buffer.from(response.getRemoteAddressAsText()).toString();
   if (!text.includes(':')) return text;
@@ -216,12 +222,12 @@ export function peerOf(response: HttpResponse): string {
         .join('.');
 }
 
-/** Returns whether the client is known to have disconnected. */
+/** Returns whether the client of a response is known to have disconnected. */
 export function hasGone(response: HttpResponse): boolean {
   return response.hasGone === true;
 }
 
-/** Notes that the client has disconnected. */
+/** Notes on a response that its client has disconnected. */
 export function noteGone(response: HttpResponse): void {
   response.hasGone = true;
 }

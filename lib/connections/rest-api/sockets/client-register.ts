@@ -10,14 +10,14 @@ import type { Principal } from '../users/principal.ts';
 import type { ConnectedClient } from './socket-protocol.ts';
 
 /**
- * The number of clients of a share that the hub may close for flooding or not reading before new clients have to wait, and how many of
- * these closed clients are forgotten each second.
+ * The number of clients that the hub may close in a share, for flooding or not reading, before new clients of the share have to wait. Of
+ * the closed clients, `returnsPerSecond` are forgotten each second.
  */
 const freeReturns = 8;
 const returnsPerSecond = 2;
 /**
- * How long such new clients wait, and the minimum interval between them. If more clients arrive than these intervals allow, each client
- * waits for a random time.
+ * The minimum and maximum wait of a new client of such a share, and the minimum interval between two of these clients, in milliseconds. If
+ * more clients arrive than this interval allows, each client waits for a random time.
  */
 const returnDelayMs = [250, 1000] as const;
 const returnEveryMs = 50;
@@ -25,14 +25,14 @@ const returnEveryMs = 50;
 export class ClientRegister {
   readonly #settings: Pick<Settings, 'maxClients' | 'limits'>;
   readonly #connected = new Set<ConnectedClient>();
-  /** The number of handshakes that are in progress. `maxClients` limits the total number of handshakes and clients. */
+  /** The number of handshakes in progress. `maxClients` limits the total number of handshakes and clients. */
   #opening = 0;
   /** The number of clients without a user, by network. */
   readonly #networks = new NetworkCounts();
   /** The number of clients, by user. */
   readonly #users = new Map<string, number>();
   readonly #returns = new TokenBuckets(freeReturns, returnsPerSecond);
-  /** The time at which the last waiting client may connect. */
+  /** The time at which the last of the waiting clients may connect, in milliseconds on the monotonic clock. */
   #lastReturnMs = 0;
   #lastId = 0;
   #isClosed = false;
@@ -50,12 +50,12 @@ export class ClientRegister {
     return this.size + this.#opening === 0;
   }
 
-  /** Refuses all clients from now on, including those whose handshake has begun. */
+  /** Refuses all clients from now on, including clients whose handshake has begun. */
   close(): void {
     this.#isClosed = true;
   }
 
-  /** Checks that clients are still accepted. Errors: `unavailable`. */
+  /** Checks that the hub still accepts clients. Errors: `unavailable`. */
   checkOpen(): void {
     if (this.#isClosed) throw new HubError('unavailable', '/ws: the hub is shutting down');
   }
@@ -64,7 +64,7 @@ export class ClientRegister {
     return this.#connected;
   }
 
-  /** Returns whether the client's socket is open. */
+  /** Returns whether a client is connected. */
   has(client: ConnectedClient): boolean {
     return this.#connected.has(client);
   }
@@ -97,15 +97,15 @@ export class ClientRegister {
     this.#count(remoteAddress, name, -1);
   }
 
-  /** Notes that the hub closed a client because the client flooded the hub or did not read. */
+  /** Notes that the hub closed a client because it flooded the hub or did not read. */
   noteGivenUp({ principal, remoteAddress }: ConnectedClient): void {
     const share = shareOf(principal, remoteAddress);
     if (this.#returns.left(share) > -freeReturns) this.#returns.take(share);
   }
 
   /**
-   * Returns how long a new client of a share has to wait. Without this wait, a client that floods the hub could reconnect and flood
-   * forever.
+   * Returns how long a new client of a share has to wait, in milliseconds. Without this wait, a client that floods the hub could reconnect
+   * and flood forever.
    */
   waitMs(share: string): number {
     if (this.#returns.has(share)) return 0;
@@ -117,7 +117,7 @@ export class ClientRegister {
     return atMs - now;
   }
 
-  /** Returns the ID for a client whose socket is about to open. */
+  /** Returns the next `ConnectedClient.id`. */
   newId(): number {
     return ++this.#lastId;
   }
@@ -133,8 +133,8 @@ export class ClientRegister {
   }
 
   /**
-   * Counts a client with a user by the name of the user, so that other clients at the same address, which may be that of a proxy, never
-   * keep the user out.
+   * Counts a client by its user or, without a user, by its network. So other clients at the same address, which may be the address of a
+   * proxy, never keep the user out.
    */
   #count(remoteAddress: string, name: string, step: 1 | -1): void {
     if (name === '') {

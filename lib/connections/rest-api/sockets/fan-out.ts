@@ -6,33 +6,37 @@ import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
 import { Durations } from '../../../model/time/duration.ts';
 import type { Value } from '../../../model/value.ts';
 
-/** Receives each change of one parameter. */
+/** Receives the changes of one parameter for one subscriber. */
 export interface Observer {
   readonly subscriber: Subscriber;
   notify(change: Change): void;
 }
 
-/** A group of sockets that receives the changes of all matching parameters. */
+/** A group of sockets that receives the changes of all parameters that it matches. */
 export interface Subscriber {
   matches(parameter: Parameter): boolean;
-  /** Creates the observer of one channel. The fan-out calls this method once for each matching parameter. */
+  /** Creates the observer for the channel of a matching parameter. The fan-out calls this method once for each matching parameter. */
   observe(channel: Channel): Observer;
 }
 
-/** The maximum number of departed subscribers whose observers may remain in channels, unless the number of subscribers is higher. */
+/**
+ * The number of departed subscribers whose observers may remain in channels before all of them are dropped, or the number of subscribers if
+ * that is higher.
+ */
 const maxForgotten = 64;
 
 const nobody: readonly Observer[] = [];
 
 export class FanOut {
-  /** The channels; at most as many as there are parameters. */
+  /** The channels by parameter. There are at most as many channels as parameters. */
   readonly #channels = new Map<Parameter, Channel>();
   /** The parameters by the numbers of their channels. */
   readonly #parameters = new Map<number, Parameter>();
-  /** Subscribers in the order in which they joined, each with its position in that order. */
+  /** The subscribers in the order in which they joined, each with its number in that order. */
   readonly #subscribers = new Map<Subscriber, number>();
   /**
-   * The subscribers as a list. New subscribers are at the end, where channels look for them. The list is undefined if it has to be rebuilt.
+   * The subscribers as a list. The newest subscribers are at the end, where channels look for them. Undefined if the list has to be
+   * rebuilt.
    */
   #list: Subscriber[] | undefined = [];
   #joined = 0;
@@ -40,11 +44,14 @@ export class FanOut {
   /** The number of subscribers that had left when the observers of departed subscribers were last dropped from all channels. */
   #swept = 0;
   #nextId = 1;
-  /** The changes of the last two rounds of the event loop. */
+  /** The last two rounds of the event loop in which there were changes. */
   readonly rounds = new Rounds();
-  /** The number of changes missed by clients that were behind: values, for clients that want every change, and fires of triggers. */
+  /**
+   * The number of changes missed by clients that were behind: `values` counts changes for clients that want every change, `fires` counts
+   * the fires of triggers.
+   */
   readonly lost = { values: 0, fires: 0 };
-  /** The number of changes, by origin. */
+  /** The number of changes, by the kind of their origin. */
   readonly changes: Record<Origin['kind'], number> = { client: 0, connection: 0, rule: 0, restored: 0 };
 
   join(subscriber: Subscriber): void {
@@ -60,7 +67,7 @@ export class FanOut {
     if (size === 0 || this.#left - this.#swept > Math.max(size, maxForgotten)) this.#sweep();
   }
 
-  /** Sends a change to the subscribers that match its parameter. */
+  /** Sends a change to the subscribers that match the changed parameter. */
   readonly notify = (change: Change): void => {
     const isTimed = this.rounds.note(change.revision);
     this.#count(change.origin);
@@ -84,7 +91,7 @@ export class FanOut {
     else this.changes.restored++;
   }
 
-  /** Returns the observers of a parameter. */
+  /** Returns the observers of a parameter, including those of subscribers that have just joined. */
   observersOf(parameter: Parameter): readonly Observer[] {
     if (this.#subscribers.size === 0) return nobody;
     const channel = this.channelOf(parameter);
@@ -108,17 +115,17 @@ export class FanOut {
     return channel;
   }
 
-  /** Returns the number by which sockets know a parameter; undefined if they do not know the parameter. */
+  /** Returns the ID by which sockets know a parameter; undefined if no socket knows the parameter. */
   idOf(parameter: Parameter): number | undefined {
     return this.#channels.get(parameter)?.id;
   }
 
-  /** Returns the parameter that sockets know by this number. */
+  /** Returns the parameter that sockets know by an ID; undefined if there is none. */
   parameterOf(id: number): Parameter | undefined {
     return this.#parameters.get(id);
   }
 
-  /** Forgets a parameter that the hub has removed; returns its channel. */
+  /** Forgets a parameter that the hub has removed; returns the former channel of the parameter. */
   forget(parameter: Parameter): Channel | undefined {
     const channel = this.#channels.get(parameter);
     if (channel === undefined) return undefined;
@@ -153,21 +160,21 @@ export class FanOut {
   }
 }
 
-/** The observers of one parameter, and its number. */
+/** The observers of one parameter, and the ID by which sockets know the parameter. */
 export class Channel {
   readonly parameter: Parameter;
-  /** The number by which sockets know the parameter. The number is never reused. */
+  /** The ID by which sockets know the parameter. IDs are never reused. */
   readonly id: number;
   readonly keeper: FanOut | undefined;
   observers: Observer[] = [];
-  /** The observer, if there is only one. A list with one item would need two more memory accesses. */
+  /** The observer, if there is only one: accessing the only item of a list would need two more memory accesses. */
   only: Observer | undefined = undefined;
-  /** The revision of the last change that observers received. */
+  /** The revision of the last change that the observers received. */
   revision = 0;
-  /** The number of the last subscriber that was matched with the parameter, and the number of subscribers that had left by then. */
+  /** The number of the last subscriber that was matched with the parameter, and the number of subscribers that had left by that time. */
   matched = 0;
   left = 0;
-  /** The encoded value for the revision below, cached for the next group that sends the value. */
+  /** The encoded value for the revision `#itemRevision`, cached for the next group that sends the value. */
   #item = '';
   #itemRevision = 0;
 
@@ -177,7 +184,7 @@ export class Channel {
     this.keeper = keeper;
   }
 
-  /** Encodes the value for a revision once, no matter how many groups send the value. */
+  /** Returns the encoded value for a revision. The value is encoded once, no matter how many groups send it. */
   itemOf(value: Value, revision: number, encode: (id: number, value: Value) => string): string {
     if (this.#itemRevision !== revision) {
       this.#itemRevision = revision;
@@ -187,7 +194,7 @@ export class Channel {
   }
 }
 
-/** The number of rounds out of which one is timed. */
+/** The number of rounds of which one is timed. */
 const timedEvery = 16;
 
 /**
@@ -195,17 +202,17 @@ const timedEvery = 16;
  * frame was published in this round or the one before.
  */
 export class Rounds {
-  /** The revisions before the first change in this round and in the previous round; undefined if the round had no change. */
+  /** The revisions before the first change in this round and in the previous round; undefined for a round without changes. */
   #current: number | undefined = undefined;
   #previous: number | undefined = undefined;
 
   #count = 0;
-  /** The time of the first change in the round that was timed last. */
+  /** The time of the first change in the round that was timed last, in milliseconds on the monotonic clock. */
   #beganMs = 0;
-  /** The times from the first change in a round until its frames reach the sockets, measured in one out of sixteen rounds. */
+  /** The time from the first change in a round until its frames reach the sockets, in seconds, measured in one out of sixteen rounds. */
   readonly durations = new Durations();
 
-  /** Notes the revision of a change; returns whether the caller has to call `time` once the observers have been notified. */
+  /** Notes the revision of a change. Returns whether the caller has to call `time` once the observers have been notified. */
   note(revision: number): boolean {
     if (this.#current !== undefined) return false;
     this.#current = revision - 1;
@@ -215,12 +222,12 @@ export class Rounds {
     return true;
   }
 
-  /** Times the round, including the work that observers have deferred to the end of the round. */
+  /** Ends the timing of this round when the round ends, after the work that observers have deferred to that time. */
   time(): void {
     setImmediate(this.#endTiming);
   }
 
-  /** Returns a revision up to which every frame has been sent; `newest` is the hub's current revision. */
+  /** Returns the revision up to which all frames have left the hub; `newest` is the hub's current revision. */
   leftUpTo(newest: number): number {
     return Math.min(this.#previous ?? newest, this.#current ?? newest);
   }

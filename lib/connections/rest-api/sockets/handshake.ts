@@ -29,8 +29,8 @@ export interface HandshakeContext {
 }
 
 /**
- * Begins a handshake. Errors: `upgrade-required`, `bad-request`, `too-many-clients`, `unavailable`. Further errors are sent to the client
- * later.
+ * Begins a WebSocket handshake. Errors: `upgrade-required`, `bad-request`, `too-many-clients`, `unavailable`. Later errors are sent to the
+ * client.
  */
 export function beginHandshake(
   context: HandshakeContext,
@@ -124,14 +124,19 @@ class Handshake implements Task {
   }
 }
 
-/** Returns the name that a client gives itself, `/ws?name=door-tablet`; an empty string if the client has no name that can be shown. */
+/**
+ * Returns the name that a client gives itself, as in `/ws?name=door-tablet`; an empty string if there is no name, or none that can be
+ * shown.
+ */
 function nameIn(query: string): string {
   if (!query.includes('name=')) return '';
   const name = new URLSearchParams(query).get('name') ?? '';
   return /^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,39}$/u.test(name) ? name : '';
 }
 
-/** The required headers, and the errors for requests without them (RFC 6455 sections 4.2.1 and 4.4). */
+/**
+ * The headers of a handshake, with the checks of their values and the errors for requests that fail them (RFC 6455 sections 4.2.1 and 4.4).
+ */
 const fields: readonly (readonly [
   name: string,
   isRight: (value: string) => boolean,
@@ -147,7 +152,10 @@ const fields: readonly (readonly [
 ];
 const names = fields.map(([name]) => name.toLowerCase());
 
-/** Returns the error for a request that uWebSockets.js does not recognize as a handshake because the key has the wrong length. */
+/**
+ * Returns the error for a request to `/ws` that uWebSockets.js does not recognize as a handshake, for example because the key has the wrong
+ * length.
+ */
 export function whyNoHandshake(request: HttpRequest): HubError {
   try {
     if (request.getHeader('sec-websocket-key') !== '') expectHandshake(request);

@@ -13,13 +13,16 @@ import { type Round, StandStill } from '../pacing/round.ts';
 import type { Settings } from '../settings.ts';
 import type { Session, Socket } from './socket-protocol.ts';
 
-/** The backlog size up to which a client is not closed, unless other clients of the same share flood the hub. */
+/**
+ * The size up to which a backlog does not cause the hub to close the client, unless other clients of the same share flood the hub, in
+ * bytes.
+ */
 const [leastBytes] = limits.backlogBytes.setting;
 /** The key of the budget that all clients share. */
 const everybody = '';
-/** The growth after which a backlog is checked again. */
+/** The growth of a backlog after which the backlog is checked again, in bytes. */
 const lookAheadBytes = 4096;
-/** The number of messages or bytes in a slice after which the intake checks the clock. */
+/** The number of messages, or of bytes, in a slice between two checks of the clock. */
 const lookEvery = 8;
 const lookEveryBytes = 4096;
 
@@ -29,15 +32,17 @@ export class Intake {
   readonly #hits: LimitHits;
   readonly #maxBytes: number;
   readonly #waiting = new Map<Session, Waiting>();
-  /** The number of bytes in all backlogs. */
+  /** The total size of all backlogs, in bytes. */
   totalBytes = 0;
   readonly #grace = new TokenBuckets(lateBacklog.graceMessages, lateBacklog.gracePerSecond);
   readonly #graceWhenStill = new TokenBuckets(lateBacklog.stillMessages, lateBacklog.gracePerSecond);
   readonly #standStill = new StandStill();
-  /** How many more clients per share, and in total, the hub may close before also closing clients that are only slightly ahead. */
+  /**
+   * The number of clients that the hub may still close, per share and in total, before it also closes clients that are only slightly ahead.
+   */
   readonly #floods = new TokenBuckets(lateBacklog.floods, lateBacklog.floodsPerSecond);
   readonly #floodsOfAll = new TokenBuckets(lateBacklog.floodsOfAll, lateBacklog.floodsOfAllPerSecond);
-  /** Pings and pongs that arrived in a round that had lasted long. */
+  /** The pings and pongs of each session that arrived in a late round, with the number `#controlRound`. */
   readonly #control = new Map<Session, Ahead>();
   #controlRound = 0;
 
@@ -48,7 +53,7 @@ export class Intake {
     this.#maxBytes = backlogBytes;
   }
 
-  /** Passes a message to the session of a socket, immediately or later. */
+  /** Passes a message to the session of its socket, immediately or later. */
   message(socket: Socket, message: ArrayBuffer, isBinary: boolean): void {
     const { session } = socket.getUserData();
     const hasTime = this.#round.hasTime(message.byteLength, atOnceMs);
@@ -60,7 +65,7 @@ export class Intake {
     } else this.#keep(waiting ?? this.#wait(socket), message, isBinary);
   }
 
-  /** Counts a ping or a pong. uWebSockets.js has already answered the ping. */
+  /** Counts a ping or a pong towards the client's backlog. uWebSockets.js has already answered the ping. */
   control(socket: Socket, bytes: number): void {
     if (this.#round.hasTime(bytes, atOnceMs)) return;
     if (this.#controlRound !== this.#round.number) this.#control.clear();
@@ -90,7 +95,7 @@ export class Intake {
     this.#standStill.stop();
   }
 
-  /** Continues with a session that was busy. */
+  /** Continues with the waiting messages for a session that was busy. */
   resume(session: Session): void {
     const waiting = this.#waiting.get(session);
     if (waiting !== undefined) this.#queue.add(waiting);
@@ -129,7 +134,7 @@ export class Intake {
     else waiting.count();
   }
 
-  /** Returns whether a client is too far ahead of the hub. */
+  /** Returns whether a client is so far ahead of the hub that the hub has to close it. */
   #isTooMuch(ahead: Ahead): boolean {
     const { bytes, messages } = ahead;
     const arrived = ahead.look();
@@ -156,7 +161,7 @@ export class Intake {
     session.end(closeCodes.flooding, 'you send faster than the hub can process your messages');
   }
 
-  /** Processes messages from a client until `endMs`; returns whether more can be processed. */
+  /** Passes waiting messages from a client to its session until `endMs`; returns whether more can be passed immediately. */
   #take(waiting: Waiting, endMs: number): boolean {
     const { session, socket } = waiting;
     if (session.isBusy || this.#waiting.get(session) !== waiting) return false;
@@ -177,7 +182,7 @@ export class Intake {
       this.totalBytes -= before - backlog.bytes;
       waiting.ahead.remove(before - backlog.bytes);
       session.receive(next.message, next.isBinary);
-      if (this.#waiting.get(session) !== waiting || session.isBusy) return false; // the session has ended, or its message takes a long time
+      if (this.#waiting.get(session) !== waiting || session.isBusy) return false; // the session has ended, or is busy with this message
       bytes += next.message.byteLength;
       if (count % lookEvery !== 0 && bytes < lookEveryBytes) continue;
       bytes = 0;
@@ -189,14 +194,14 @@ export class Intake {
   }
 }
 
-/** Takes this many tokens if they are available; returns whether they were. */
+/** Takes tokens if the bucket of the key has enough; returns whether it had. */
 function take(buckets: TokenBuckets, key: string, count: number): boolean {
   const isLeft = buckets.has(key, count);
   if (isLeft) buckets.take(key, count);
   return isLeft;
 }
 
-/** How far a client is ahead of the hub. */
+/** Counts how far a client is ahead of the hub, in messages and bytes. */
 class Ahead {
   readonly share: string;
   bytes = 0;
@@ -244,7 +249,7 @@ class Waiting implements Task {
   readonly ahead: Ahead;
   readonly advance: Task['advance'];
   readonly account: Account;
-  /** Whether the client has answered a ping in the meantime. */
+  /** Whether the client has answered a ping while its messages were waiting. */
   hasPonged = false;
 
   constructor(socket: Socket, advance: Task['advance'], end: () => void) {
@@ -262,32 +267,35 @@ class Waiting implements Task {
     this.account = held.open({ kind: 'messages', owner: this.share, letGo });
   }
 
-  /** Accounts for the part of the backlog that exceeds the size up to which no client is closed. */
+  /** Charges the part of the backlog that exceeds `leastBytes` to the client's share. */
   count(): void {
     this.account.set(Math.max(0, this.backlog.bytes - leastBytes));
   }
 }
 
-/** The size of the first piece. It is small, because after a reconnect each of many clients has one short message waiting. */
+/**
+ * The size of the first piece of a backlog, in bytes. It is small, because after a reconnect each of many clients has one short message
+ * waiting.
+ */
 const firstPieceBytes = 1024;
-/** The size of further pieces. The operating system reclaims pieces of this size as soon as they are freed. */
+/** The size of further pieces of a backlog, in bytes. The operating system reclaims pieces of this size as soon as they are freed. */
 const pieceBytes = 256 * 1024;
-/** The minimum size of a frame header from a client. */
+/** The minimum size of the header of a frame from a client, in bytes (RFC 6455 section 5.2). */
 const headBytes = 6;
-/** The number of processed messages whose marks are dropped together. */
+/** The number of taken messages whose marks are removed from the list together. */
 const forgottenRun = 4096;
 const binaryFlag = 1;
 
 /** The backlog of a WebSocket client: its waiting messages, in order, in a few large pieces of memory. */
 export class Backlog {
   #pieces: Uint8Array[] = [];
-  /** The offset of the free space in the last piece, and of the used space in the first piece. */
+  /** The offset of the free space in the last piece, and the offset of the next message in the first piece. */
   #used = 0;
   #from = 0;
-  /** For each message, twice its length, plus 1 if the message is binary. */
+  /** The length of each message times two, plus 1 if the message is binary. */
   #marks: number[] = [];
   #next = 0;
-  /** The number of waiting bytes, as received on the wire. */
+  /** The number of waiting bytes, as received on the wire, with headers. */
   bytes = 0;
 
   /** The number of waiting messages. */
@@ -295,7 +303,7 @@ export class Backlog {
     return this.#marks.length - this.#next;
   }
 
-  /** Appends a copy of a message. */
+  /** Appends a copy of a message to the backlog. */
   put(message: ArrayBuffer, isBinary: boolean): void {
     const length = message.byteLength;
     let last = this.#pieces.at(-1);
@@ -310,7 +318,7 @@ export class Backlog {
     this.bytes += headBytes + length;
   }
 
-  /** Takes the oldest message; returns undefined if no message is waiting. */
+  /** Removes and returns the oldest message; returns undefined if no message is waiting. */
   take(): { readonly message: ArrayBuffer; readonly isBinary: boolean } | undefined {
     const mark = this.#marks[this.#next];
     if (mark === undefined) return undefined;

@@ -5,13 +5,13 @@ import type { Parameter } from '../../../model/parameter.ts';
 import type { Filter } from '../filters/filter.ts';
 import type { FanOut } from './fan-out.ts';
 
-/** The maximum cost of a filter that is applied again for each change. */
+/** The maximum cost of a filter that may be applied again for each change, in the unit of `Filter.work`. */
 const maxQuickWork = 1;
-/** The amount of work after which the selection checks the clock. The slowest filter takes a few milliseconds per parameter. */
+/** The amount of filter work between two checks of the clock. The slowest filter takes a few milliseconds per parameter. */
 const stepWork = 200;
 
 export class Selection {
-  /** The cost of the filter. */
+  /** The cost of the filter, in the unit of `Filter.work`. */
   readonly work: number;
   readonly #filter: Filter;
   readonly #fanOut: FanOut;
@@ -28,7 +28,7 @@ export class Selection {
     this.#isReady = filter.work <= maxQuickWork;
   }
 
-  /** Whether the selection may be used, because it is prepared or needs no preparation. */
+  /** Whether the selection may be used: it has been prepared, or its filter is so quick that it needs no preparation. */
   get isReady(): boolean {
     return this.#isReady;
   }
@@ -36,10 +36,10 @@ export class Selection {
   has(parameter: Parameter): boolean {
     const id = this.#lastAsked === 0 ? undefined : this.#fanOut.idOf(parameter);
     if (id !== undefined && id <= this.#lastAsked) return (this.#answers[id >>> 3]! & (1 << (id & 7))) !== 0;
-    return this.#filter(parameter.address); // the filter is quick, or the parameter was added or removed later
+    return this.#filter(parameter.address); // either the filter is quick, or the parameter was added or removed after the preparation
   }
 
-  /** Applies the filter to parameters until `endMs`; returns whether there are more. */
+  /** Applies a slow filter to parameters until `endMs`; returns whether there are more parameters. */
   prepare(parameters: () => Iterable<Parameter>, endMs: number): boolean {
     if (this.#isReady) return false;
     this.#walk ??= parameters()[Symbol.iterator]();

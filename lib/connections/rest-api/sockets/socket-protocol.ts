@@ -17,29 +17,29 @@ import type { FanOut } from './fan-out.ts';
 
 /** A protocol spoken by clients of `/ws`. */
 export interface Protocol {
-  /** The name shown to operators. */
+  /** The name of the protocol, as shown to operators. */
   readonly name: ConnectedClient['protocol'];
   /** The subprotocol of the handshake (RFC 6455 section 1.9); empty if there is none. */
   readonly subprotocol: string;
-  /** Begins a session. Errors: `bad-request` for an invalid query. */
+  /** Begins a session for a client whose handshake is in progress. Errors: `bad-request` for an invalid query. */
   accept(handshakeRequest: HandshakeRequest, query: string): Session;
   /** Closes every client (close code 1001). */
   close(): void;
 }
 
-/** The client that made the handshake. */
+/** The client that sent the handshake. */
 export interface HandshakeRequest {
   readonly principal: Principal;
   readonly origin: Origin;
   readonly remoteAddress: string;
 }
 
-/** Sends a frame to the sockets that subscribe to a topic. */
+/** Publishes frames to all sockets that subscribe to a topic. */
 export interface Publisher {
   publish(topic: ArrayBuffer, frame: Uint8Array): void;
 }
 
-/** The hub, and the parts of the server that all code that serves clients needs. */
+/** The hub and those parts of its server that all code for clients needs. */
 export interface ServerParts {
   readonly hub: HubPort;
   readonly settings: Settings;
@@ -50,30 +50,29 @@ export interface ServerParts {
   readonly queue: FairQueue;
 }
 
-/** The dependencies of a protocol. */
+/** The parts of the server that a protocol needs. */
 export interface ProtocolContext extends ServerParts {
   readonly apps: Publisher;
   readonly round: Round;
-  /** Continues with the messages of a session that was busy. */
+  /** Continues with the waiting messages for a session that was busy. */
   readonly resume: (session: Session) => void;
   readonly fanOut: FanOut;
   /** Called with the number of characters in published strings, counted once for each socket. */
   readonly notePublished: (characters: number) => void;
   /**
-   * Returns the filter for the parameters that a principal may see, which combines the filter in the settings with the rights of the
-   * principal.
+   * Returns the filter for the parameters that a principal may see: the filter in the settings, combined with the rights of the principal.
    */
   readonly boundOf: (principal: Principal) => Filter;
 }
 
 export type Socket = WebSocket<ConnectedClient>;
 
-/** The payload of a ping that only checks whether the client still answers. */
+/** The payload of a ping whose only purpose is to check whether the client still answers. */
 export const heartbeatPayload = 'there?';
 
-/** One client, from the handshake to the end of its socket. */
+/** One client of `/ws`, from the handshake to the end of its socket. */
 export interface Session {
-  /** Prepares the session until `endMs`, before its socket opens; returns whether there is more to do. */
+  /** Prepares the session before its socket opens, until `endMs`; returns whether there is more to do. */
   prepare(endMs: number): boolean;
   open(socket: Socket): void;
   /**
@@ -81,31 +80,31 @@ export interface Session {
    * session calls `resume` when the messages may continue.
    */
   readonly isBusy: boolean;
-  /** The line of the session within its share. */
+  /** The line of the session within its share, for the fair queue. */
   readonly line: object;
-  /** The number of bytes that the hub holds for the client. */
+  /** The number of bytes that uWebSockets.js holds for the client because the client has not read them. */
   readonly unreadBytes: number;
   receive(message: ArrayBuffer, isBinary: boolean): void;
-  /** Called when uWebSockets.js has dropped a published frame because too much is already unread. */
+  /** Called when uWebSockets.js has dropped a published frame, because the client has already left too much unread. */
   dropped(): void;
-  /** Called when the client has read data. */
+  /** Called when the client has read some of its unread data. */
   drained(): void;
   /** Pings the client, unless it has unread frames. */
   ping(): void;
-  /** Called when the client has answered a ping without a payload, and everything that the client sent before has been received. */
+  /** Called when the client has answered a ping without a payload, and all earlier messages from the client have been handled. */
   ponged(): void;
   /** Closes the socket with a code; does nothing once the socket is gone. */
   end(code: CloseCode, reason: string): void;
   /** Called when the socket is gone. */
   close(): void;
-  /** Returns the state of the connection; `nowMs` is on the monotonic clock. */
+  /** Returns the state of the connection for operators; `nowMs` is on the monotonic clock. */
   status(nowMs: number): SessionStatus;
   interests(): Interests;
 }
 
 /**
  * A connected client. This is not a class, because uWebSockets.js stores a client with its socket by copying the client's fields. `since`
- * returns Unix milliseconds.
+ * returns the time of the handshake, in milliseconds since 1970.
  */
 export interface ConnectedClient {
   readonly id: number;
@@ -122,7 +121,7 @@ export interface ConnectedClient {
   isCut?: boolean;
 }
 
-/** The time after which a client that is behind and has read nothing is stalled. */
+/** The time after which a client that is behind and has read nothing counts as stalled, in milliseconds. */
 export const stalledAfterMs = 1000;
-/** The maximum number of a client's patterns that are shown to operators. */
+/** The maximum number of a client's patterns that operators see. */
 export const shownPatterns = 20;

@@ -20,16 +20,16 @@ import { UnreadWatch } from './user-shares.ts';
 import { serveV1 } from './v1/v1-protocol.ts';
 
 export interface Sockets {
-  /** Serves `/ws` on an app; returns a function that reports whether a socket of the app is open. */
+  /** Serves `/ws` on an app; returns a function that returns whether a socket of the app is open. */
   serve(app: TemplatedApp, admit: Router['admit']): () => boolean;
   readonly count: number;
   /** The protocols that clients may speak. */
   readonly protocols: readonly ConnectedClient['protocol'][];
   readonly fanOut: Pick<FanOut, 'changes' | 'rounds' | 'lost'>;
   clients(): Iterable<ConnectedClient>;
-  /** Sends a change to every client that subscribes to its parameter. */
+  /** Sends a change to every client that subscribes to the changed parameter. */
   readonly notify: (change: Change) => void;
-  /** Announces a new parameter to clients. */
+  /** Announces a new parameter to the `patchbay.v1` clients that subscribe to it. */
   readonly declare: (parameter: Parameter) => void;
   /** Forgets a parameter that the hub has removed. */
   readonly forget: (parameter: Parameter) => void;
@@ -37,9 +37,9 @@ export interface Sockets {
   readonly reportStale: (parameters: Iterable<Parameter>) => void;
   /** Reports to clients that fires from other hubs were lost. */
   readonly reportLost: (fires: LostFires) => void;
-  /** Closes the sockets of principals that are no longer signed in; the close code shows whether the client may return. */
+  /** Closes the sockets of principals that have lost access; the close code tells the client whether it may return. */
   dismiss(departures: readonly Departure[]): void;
-  /** Closes every client (close code 1001) and refuses handshakes; returns whether there were any clients or handshakes. */
+  /** Closes every client (close code 1001) and refuses new handshakes; returns whether there were any clients or handshakes. */
   close(): boolean;
 }
 
@@ -49,7 +49,7 @@ interface SocketsOptions extends Omit<ProtocolContext, 'fanOut' | 'notePublished
   readonly countSocket: (step: 1 | -1) => void;
 }
 
-/** Creates the `/ws` server, for one or more apps. */
+/** Creates the server for `/ws`, which serves one or more apps. */
 export function serveSockets({ originOf, countSocket, ...options }: SocketsOptions): Sockets {
   const { settings, log, hits, round, queue } = options;
   const fanOut = new FanOut();
@@ -73,7 +73,7 @@ export function serveSockets({ originOf, countSocket, ...options }: SocketsOptio
         maxPayloadLength: limits.frameBytes.default,
         maxBackpressure: settings.limits.unreadBytes, // beyond this limit, uWebSockets.js drops frames and calls `dropped`
         idleTimeout: limits.idleMs.default / 1000,
-        sendPingsAutomatically: false, // uWebSockets.js pings so late that the client has only 16 s to answer
+        sendPingsAutomatically: false, // uWebSockets.js would ping so late that the client has only 16 s to answer
         upgrade(response, request, socketContext) {
           admit(response, request, { act: 'write', need: 'entry' }, (asked, kept, principal) =>
             beginHandshake(handshake, asked, kept, principal, socketContext),
@@ -114,7 +114,7 @@ export function serveSockets({ originOf, countSocket, ...options }: SocketsOptio
   };
 }
 
-/** Closes the sockets of principals that are no longer signed in. */
+/** Closes the sockets of principals that have lost access. */
 function dismiss(clients: ClientRegister, departures: readonly Departure[]): void {
   const mayReturn = new Map<Principal, boolean>(departures.map((one) => [one.signedIn, one.mayReturn]));
   for (const { principal, session } of [...clients.clients()]) {
@@ -124,7 +124,7 @@ function dismiss(clients: ClientRegister, departures: readonly Departure[]): voi
   }
 }
 
-/** Returns the socket handlers of an app, which call `count` when a socket opens or closes. */
+/** Returns the WebSocket handlers for an app; `count` is called when a socket opens (1) or closes (-1). */
 function handlersOf(
   clients: ClientRegister,
   intake: Intake,
@@ -157,17 +157,17 @@ function handlersOf(
   };
 }
 
-/** The close code for a socket that ended without a close frame (RFC 6455 section 7.1.5). No client can send this code. */
+/** The close code that is reported for a socket that ended without a close frame (RFC 6455 section 7.1.5). No client can send this code. */
 const cutCode = 1006;
 
-/** Maps the close reasons in the uWebSockets.js binary to limits. */
+/** The limits by the reasons that the uWebSockets.js binary reports when it closes a socket. */
 export const limitsByReason: ReadonlyMap<string, LimitName> = new Map([
   ['Received too big message', 'frameBytes'],
   ['WebSocket timed out from inactivity', 'idleMs'],
 ]);
 
 /**
- * Returns the limit that a closed client exceeded; undefined if the client exceeded no limit. The server cuts such sockets itself, and
+ * Returns the limit whose violation made uWebSockets.js cut a socket; undefined if the socket was closed for another reason. uWebSockets.js
  * reports the reason as a string.
  */
 export function limitOfCut(code: number, reason: ArrayBuffer): LimitName | undefined {
@@ -177,7 +177,7 @@ export function limitOfCut(code: number, reason: ArrayBuffer): LimitName | undef
 // Pings every client in turn, silent or not, so that no live client is silent for long, and no proxy in between drops an unused socket.
 // uWebSockets.js cuts off a client that is silent for longer than `idleMs`.
 
-/** The number of beats in which each client is pinged about once. */
+/** The number of beats within which each client is pinged about once. */
 const beatsPerRound = 30;
 
 interface Clients {
@@ -189,7 +189,7 @@ export class Heartbeat {
   readonly #clients: Clients;
   readonly #beatMs: number;
   #timer: NodeJS.Timeout | undefined;
-  /** The position in this round; undefined if the first round has not begun. */
+  /** The clients that have not been pinged in this round; undefined if the first round has not begun. */
   #walk: Iterator<ConnectedClient> | undefined;
   #beat = 0;
 
@@ -198,7 +198,7 @@ export class Heartbeat {
     this.#beatMs = beatMs;
   }
 
-  /** Starts the heartbeat. To be called when a client connects. */
+  /** Starts the heartbeat if it is not running. To be called when a client connects. */
   start(): void {
     this.#timer ??= setInterval(() => this.#pingSome(), this.#beatMs).unref();
   }
@@ -210,10 +210,7 @@ export class Heartbeat {
     this.#beat = 0;
   }
 
-  /**
-   * Pings some of the clients. Clients that connect during a round are added to the end of the round, and may have to wait for the next
-   * round.
-   */
+  /** Pings the next clients in the round. Clients that connect during a round come at its end, and may have to wait for the next round. */
   #pingSome(): void {
     const { size } = this.#clients;
     if (size === 0) {

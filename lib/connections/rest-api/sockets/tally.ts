@@ -1,4 +1,4 @@
-// Counts the frames sent to a client, or published on a topic.
+// Counts the frames and bytes that are sent to a client, or published on a topic.
 
 export class Tally {
   frames = 0;
@@ -9,7 +9,7 @@ export class Tally {
     this.bytes += bytes;
   }
 
-  /** Returns the difference from earlier counts of `frames` and `bytes`. */
+  /** Returns how many frames and bytes have been counted since an earlier state. */
   since({ frames, bytes }: Sent): Sent {
     return { frames: this.frames - frames, bytes: this.bytes - bytes };
   }

@@ -9,11 +9,11 @@ import { shownAddress } from '../proxies/ip-address.ts';
 import type { Settings } from '../settings.ts';
 import type { ConnectedClient, Socket } from './socket-protocol.ts';
 
-/** The cost of the subscriptions of a client. */
+/** The cost of all subscriptions of a client. */
 export interface Cost {
   readonly subscriptions: number;
   readonly steps: number;
-  /** The total length of the patterns, in characters. */
+  /** The total length of all patterns, in characters. */
   readonly text: number;
 }
 
@@ -34,7 +34,7 @@ type Limits = Pick<Settings['limits'], 'subscriptionsPerUser' | 'stepsPerUser' |
 
 const nothing: Cost = { subscriptions: 0, steps: 0, text: 0 };
 
-/** Counts the subscriptions of each share. The number of entries is bounded by the number of clients. */
+/** Counts the cost of the subscriptions in each share. The number of entries is bounded by the number of clients. */
 export class SubscriptionShares {
   readonly #limits: Limits;
   readonly #shares = new Map<string, Cost>();
@@ -43,7 +43,7 @@ export class SubscriptionShares {
     this.#limits = limits;
   }
 
-  /** Replaces the cost of one client of a share. Errors: `bad-request`, in which case nothing changes. */
+  /** Replaces the cost of one client in its share. Errors: `bad-request`, in which case nothing changes. */
   change(share: string, before: Cost, after: Cost): void {
     const { subscriptions, steps, text } = this.#shares.get(share) ?? nothing;
     const next = {
@@ -72,8 +72,8 @@ function tooMuch(limit: keyof Limits, what: string, share: string): LimitError {
 }
 
 /**
- * The number of bytes that the hub may hold for closed clients that have not read up to their close frame. This budget is restored every
- * two minutes, the time for which uWebSockets.js may keep such a socket.
+ * The number of bytes that the hub may hold for closed clients that have not read everything up to their close frame. This budget is
+ * restored within two minutes, the time for which uWebSockets.js may keep such a socket.
  */
 const lingeringBytes = 16 * 1024 * 1024;
 const lingering = new TokenBuckets(lingeringBytes, lingeringBytes / 120);
@@ -81,8 +81,8 @@ const lingering = new TokenBuckets(lingeringBytes, lingeringBytes / 120);
 const everybody = '';
 
 /**
- * Closes a socket with a code. If too much is already held for closed clients, cuts the socket of a client that does not read, which frees
- * the client's memory.
+ * Closes a socket with a code. If the client has unread data and the hub already holds too much for closed clients, cuts the socket
+ * instead, which frees the client's memory.
  */
 export function closeSocket(socket: Socket, code: CloseCode, reason: string): void {
   const bytes = socket.getBufferedAmount();
@@ -100,36 +100,36 @@ interface Clients {
   has(client: ConnectedClient): boolean;
 }
 
-/** The interval at which the watch checks some of the clients, and how many clients are checked at a time. */
+/** The interval between two checks, in milliseconds, and the number of clients that one check examines. */
 const lookMs = 50;
 const lookedAtOnce = 1000;
 
 /** The number of characters in published strings after which the watch checks all clients. */
 const lookEveryCharacters = 64 * 1024 * 1024;
 
-/** A client that does not read, and the number of bytes that the hub holds for this client. */
+/** A client with unread data, and the number of bytes that the hub holds for this client. */
 type Unread = readonly [client: ConnectedClient, bytes: number];
 
-/** The bytes that the hub held for the clients of a share during the last walk. */
+/** The clients with unread data in a share, as found in the last walk, and the account for their bytes. */
 interface ShareHeld {
-  /** The clients, in ascending order of the bytes that the hub holds for each. */
+  /** The clients with unread data, in ascending order of the bytes that the hub holds for them. */
   readonly clients: Unread[];
   readonly account: Account;
 }
 
 /**
- * Watches the unread bytes of clients. If one share holds too much, or all shares together hold too much, the watch closes the clients for
- * which the hub holds the most. The watch does not run while there are too few clients to hold that much.
+ * Watches how many unread bytes the hub holds for clients. If the clients of one share, or of all shares together, leave too much unread,
+ * the watch closes the clients for which the hub holds the most. The watch does not run while there are too few clients to hold that much.
  */
 export class UnreadWatch {
   readonly #clients: Clients;
-  /** The maximum number of bytes held for one client, and for all clients of a share. */
+  /** The maximum number of bytes held for one client, and for all clients in a share. */
   readonly #mostOfOne: number;
   readonly #most: number;
   readonly #hits: LimitHits;
   #timer: NodeJS.Timeout | undefined;
   #walk: Iterator<ConnectedClient> | undefined;
-  /** The number of clients that this walk has visited so far. */
+  /** The number of clients that the current walk has visited so far. */
   #count = 0;
   #found = new Map<string, Unread[]>();
   readonly #held = new Map<string, ShareHeld>();
@@ -146,15 +146,17 @@ export class UnreadWatch {
     this.#hits = hits;
   }
 
-  /** Called with the number of clients when another client has connected. */
+  /**
+   * Starts the watch if there are now enough clients to hold too much. To be called with the number of clients when a client has connected.
+   */
   added(count: number): void {
     if (this.#timer === undefined && this.#mayBeTooMuch(count))
       this.#timer = setInterval(() => this.#look(), lookMs).unref();
   }
 
   /**
-   * Called with the number of characters in published strings, counted once for each client. Some clients may become full before the next
-   * check.
+   * Notes that strings were published, with the number of characters counted once for each client. After many characters, checks all
+   * clients at once, because some of them may have become full since the last check.
    */
   published(characters: number): void {
     this.#untilLook -= characters;
@@ -170,7 +172,10 @@ export class UnreadWatch {
     this.#held.clear();
   }
 
-  /** Returns whether the clients could hold a quarter of the hub's limit, which could be too much together with everything else. */
+  /**
+   * Returns whether this many clients could hold too much: more than one share may hold, or a quarter of the hub's limit, which could be
+   * too much together with everything else.
+   */
   #mayBeTooMuch(count: number): boolean {
     return count * this.#mostOfOne > Math.min(this.#most, held.mostBytes / 4);
   }
@@ -231,7 +236,7 @@ export class UnreadWatch {
     return account;
   }
 
-  /** Closes the clients that hold the most until this many bytes have been freed; returns how many bytes were freed. */
+  /** Closes the clients for which the hub holds the most, until `bytes` bytes have been freed; returns how many bytes were freed. */
   #end(clients: Unread[], bytes: number, limit: 'unreadBytesPerUser' | 'heldBytes'): number {
     let free = 0;
     while (free < bytes) {

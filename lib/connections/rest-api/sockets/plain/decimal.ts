@@ -2,11 +2,11 @@
 // would differ from that of `Number` or `String`, both functions return no result, and the caller uses `Number` or `String`.
 
 /**
- * The maximum number of digits. A number with so few digits is an integer below 2^53, divided by a power of ten below 10^22, and this
- * division rounds only once.
+ * The maximum number of digits that are read. A number with so few digits is an integer below 2^53, divided by a power of ten below 10^22,
+ * and this division rounds only once.
  */
 const maxReadDigits = 15;
-/** The maximum number of decimals. A number with so few decimals is never written with an exponent. */
+/** The maximum number of decimals that are written. `String` never writes a number with so few decimals with an exponent. */
 const maxWrittenDecimals = 6;
 const maxWritten = 2 ** 31 - 1;
 const powersOfTen = Array.from({ length: maxReadDigits }, (_, exponent) => 10 ** exponent);
@@ -17,7 +17,10 @@ const zero = 0x30;
 /** The maximum number of bytes that `writeDecimal` writes. */
 export const maxDecimalBytes = 12;
 
-/** Parses all bytes in a range, such as `-12.5`; returns undefined if they have another form (`1e3`, `.5`, `5.`, `+5`) or are too many. */
+/**
+ * Parses the bytes from `from` to `to` as a decimal number, such as `-12.5`. Returns undefined if the bytes have another form (`1e3`, `.5`,
+ * `5.`, `+5`) or too many digits.
+ */
 export function readDecimal(bytes: Uint8Array, from: number, to: number): number | undefined {
   const first = bytes[from] === minus ? from + 1 : from;
   if (to - first > maxReadDigits + 1) return undefined;
@@ -36,15 +39,15 @@ export function readDecimal(bytes: Uint8Array, from: number, to: number): number
   return first > from ? -number : number;
 }
 
-/** Returns whether a number begins with zeros that JSON forbids: `007`. */
+/** Returns whether the number at `from` begins with a zero that JSON forbids, as in `007`. */
 export function hasLeadingZero(bytes: Uint8Array, from: number): boolean {
   const at = bytes[from] === minus ? from + 1 : from;
   return bytes[at] === zero && isDigit(bytes[at + 1]!);
 }
 
 /**
- * Writes a number in the same form as `String`; returns the end, or 0 if the number has more than six decimals or more than about nine
- * digits.
+ * Writes a number at `from` in the same form as `String`, and returns the offset of its end. Returns 0 if the number has more than six
+ * decimals or more than about nine digits.
  */
 export function writeDecimal(bytes: Uint8Array, from: number, number: number): number {
   const magnitude = Math.abs(number);

@@ -4,9 +4,9 @@
 import { toText, type Value } from '../../../../model/value.ts';
 import { maxDecimalBytes, writeDecimal } from './decimal.ts';
 
-/** The maximum length of a frame in the shared buffer. A longer frame gets a separate buffer. */
+/** The maximum length of a frame in the shared buffer, in bytes. A longer frame gets a separate buffer. */
 const maxSharedBytes = 1024;
-/** The maximum length of a list; a single value may be longer. */
+/** The maximum length of a list of notifications, in bytes; a list with a single value may be longer. */
 export const listBytes = 64 * 1024;
 const quote = 0x22;
 const closing = 0x7d;
@@ -14,24 +14,24 @@ const comma = 0x2c;
 const listOpening = 0x5b;
 const listClosing = 0x5d;
 
-/** Returns a notification as a string. */
+/** Returns the notification of a value as a JSON string: `{"p":"desk/lamp","v":"true"}`. */
 export function encodeFrame(address: string, value: Value): string {
   return prefixText(address) + suffixText(value);
 }
 
-/** Returns the bytes of a frame before the value. The prefix is the same for all values of a parameter. */
+/** Returns the bytes of a notification up to the value. This prefix is the same for all values of a parameter. */
 export function framePrefix(address: string): Uint8Array {
   return Buffer.from(prefixText(address));
 }
 
 export class FrameEncoder {
   readonly #bytes = Buffer.alloc(maxSharedBytes);
-  /** The beginnings of the buffer, by length. */
+  /** Views of the buffer from its beginning, by length. */
   readonly #beginnings: Uint8Array[] = [];
-  /** The prefix at the start of the bytes. */
+  /** The prefix that is at the beginning of the buffer; undefined if there is none. */
   #prefix: Uint8Array | undefined = undefined;
 
-  /** Returns the bytes of a frame. The bytes are valid until the next call. */
+  /** Returns the bytes of a notification. The bytes are valid until the next call. */
   encode(prefix: Uint8Array, value: Value): Uint8Array {
     const from = prefix.length;
     if (from + maxDecimalBytes + 3 > maxSharedBytes) return wholeFrame(prefix, value);
@@ -54,7 +54,7 @@ export class ListEncoder {
     this.#bytes[0] = listOpening;
   }
 
-  /** Calls `emit` with each list; its bytes are valid until the call returns. */
+  /** Encodes the notifications of values, and calls `emit` with each list. The bytes of a list are valid until `emit` returns. */
   encode(prefixes: readonly Uint8Array[], values: readonly Value[], emit: (list: Uint8Array) => void): void {
     const bytes = this.#bytes;
     let end = 1;
@@ -75,7 +75,10 @@ export class ListEncoder {
     emit(bytes.subarray(0, end));
   }
 
-  /** Writes a notification and a comma, which the end of the list may replace; returns the end, or 0 if the notification does not fit. */
+  /**
+   * Writes a notification and a comma, which the end of the list may replace. Returns the offset of the end, or 0 if the notification does
+   * not fit.
+   */
   #write(from: number, prefix: Uint8Array, value: Value): number {
     this.#bytes.set(prefix, from);
     const end = writeSuffix(this.#bytes, from + prefix.length, value, listBytes - 1);
@@ -85,14 +88,14 @@ export class ListEncoder {
   }
 }
 
-/** Wraps a notification in a list with a single item. */
+/** Returns a list with a single notification. */
 export function listOf(frame: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from('['), frame, Buffer.from(']')]);
 }
 
 /**
- * Writes the value and the end of a notification; returns the end, or 0 if the value may not fit. For a number, the caller checks the
- * space.
+ * Writes the value and the end of a notification. Returns the offset of the end, or 0 if the value may not fit. For a number, the caller
+ * checks the space.
  */
 function writeSuffix(bytes: Buffer, from: number, value: Value, mostBytes: number): number {
   let end = typeof value === 'number' ? writeDecimal(bytes, from + 1, value) : 0;

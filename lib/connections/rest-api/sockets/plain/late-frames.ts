@@ -7,46 +7,46 @@ import type { Publisher } from '../socket-protocol.ts';
 import type { Tally } from '../tally.ts';
 import { type FrameEncoder, listOf } from './frame.ts';
 
-/** The approximate publishing time above which a frame is not published immediately. */
+/** The approximate publishing time above which a frame is not published immediately, in milliseconds. */
 export const longFrameMs = 4;
 /**
- * The maximum number of characters that may wait for one audience, and for all audiences together. Each frame counts as its value plus
- * `frameCharacters`.
+ * The maximum number of characters that may wait for one audience, and for all audiences together. Each frame counts as the length of its
+ * value plus `frameCharacters`.
  */
 const maxCharacters = 4 * 1024 * 1024;
 const maxCharactersOfAll = 16 * 1024 * 1024;
 const frameCharacters = 64;
 
-/** A topic to which sockets subscribe; `sent` counts the frames published on the topic. */
+/** A topic to which sockets subscribe in uWebSockets.js; `sent` counts the frames that have been published on the topic. */
 export interface Topic {
   readonly name: ArrayBuffer;
   readonly sent: Tally;
 }
 
-/** A live socket of an audience. */
+/** A live socket in an audience. */
 export interface Listener {
-  /** The lowest number of late frames that the listener receives: earlier frames were already waiting when the listener joined. */
+  /** The number of the first late frame that the listener receives: earlier frames were already waiting when the listener joined. */
   readonly liveFrom: number;
   sendLate(frame: Uint8Array): void;
-  /** Called when the waiting frames will not reach this listener, which then has to catch up. */
+  /** Called when waiting frames have been dropped, so that this listener has to catch up. */
   missLate(): void;
 }
 
-/** The receivers of a frame: all topics that exist when the frame is sent. */
+/** The receivers of a frame: the sockets on all topics of a group. */
 export interface Audience {
   readonly topics: readonly Topic[];
   /** The number of sockets on all topics. */
   readonly members: number;
-  /** The live sockets, and the highest `liveFrom` among them. */
+  /** The live sockets, and the highest `liveFrom` of these sockets. */
   readonly listeners: ReadonlySet<Listener>;
   readonly lastLiveFrom: number;
   /** The number of fires of triggers that were sent to the audience. */
   readonly fires: number;
-  /** The changes for the next list; if omitted, each change is sent in a separate frame. */
+  /** The changes for the next list; if omitted, each change is sent in its own frame. */
   readonly list?: ChangeList | undefined;
 }
 
-/** Changes in order. Both arrays have the same length. */
+/** Changes in order, each as the prefix of its frame and its value. Both arrays have the same length. */
 export interface ChangeList {
   readonly prefixes: Uint8Array[];
   readonly values: Value[];
@@ -57,32 +57,32 @@ interface LateFrame {
   readonly prefix: Uint8Array;
   readonly value: Value;
   readonly isLong: boolean;
-  /** The revision of the change, and how many fires were sent to the audience before the frame. */
+  /** The revision of the change, and the number of fires that were sent to the audience before the frame. */
   readonly revision: number;
   readonly fires: number;
 }
 
 /** The frames that wait for one audience. */
 interface Line {
-  /** The frames in order. The first frame is being sent. */
+  /** The frames in order. The first frame is the next to be sent, or is being sent. */
   readonly frames: LateFrame[];
   characters: number;
-  /** The sockets that still lack the first frame; undefined means that sending the frame has not begun. */
+  /** The sockets that the first frame has not reached yet; undefined if sending the frame has not begun. */
   walk: Iterator<Listener> | undefined;
 }
 
 interface LateFramesOptions {
   readonly publisher: Publisher;
   readonly encoder: FrameEncoder;
-  /** Called after each send to a socket or topic. */
+  /** Called after each frame is sent to a socket or published on a topic. */
   readonly onSent: () => void;
-  /** Called with the number of characters that were sent to sockets. */
+  /** Called with the number of characters that were sent, counted once for each socket. */
   readonly notePublished: (characters: number) => void;
 }
 
 export class LateFrames {
   readonly #options: LateFramesOptions;
-  /** The lines, in the order of their turns. */
+  /** The lines by audience, in the order of their turns. */
   readonly #lines = new Map<Audience, Line>();
   #characters = 0;
   /** The number of frames that have been late so far. */
@@ -92,7 +92,7 @@ export class LateFrames {
     this.#options = options;
   }
 
-  /** The number of the next late frame. */
+  /** The number that the next late frame gets. */
   get next(): number {
     return this.#count;
   }
@@ -106,7 +106,7 @@ export class LateFrames {
     return this.#lines.size > 0 && this.#lines.has(audience);
   }
 
-  /** Returns the first frame that is waiting for an audience. */
+  /** Returns the oldest frame that is waiting for an audience; undefined if no frame is waiting. */
   firstOf(audience: Audience): Pick<LateFrame, 'revision' | 'fires'> | undefined {
     return this.#lines.get(audience)?.frames[0];
   }
@@ -122,7 +122,7 @@ export class LateFrames {
     if (line.characters > maxCharacters || this.#characters > maxCharactersOfAll) this.#miss(audience, line);
   }
 
-  /** Sends waiting frames until `endMs`, to each audience in turn; returns whether there are more. */
+  /** Sends waiting frames until `endMs`, to each audience in turn; returns whether frames are still waiting. */
   advance(endMs: number): boolean {
     while (this.#lines.size > 0) {
       const [audience, line] = this.#lines.entries().next().value!;
@@ -144,7 +144,7 @@ export class LateFrames {
     return line.frames.length === 0;
   }
 
-  /** Sends the first frame; returns whether all sockets have received the frame. */
+  /** Sends the first frame in a line until `endMs`; returns whether all sockets have received the frame. */
   #sendFirst(audience: Audience, line: Line, endMs: number): boolean {
     const { publisher, encoder, onSent, notePublished } = this.#options;
     const { number, prefix, value, isLong } = line.frames[0]!;

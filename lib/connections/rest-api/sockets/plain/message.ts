@@ -7,7 +7,10 @@ import { maxListItems, maxMessageBytes } from '../../../../wire/limits.ts';
 import { LimitError } from '../../limits/limit-hits.ts';
 import { hasLeadingZero, readDecimal } from './decimal.ts';
 
-/** The number of addresses that the reader caches by their bytes, one per slot of a table, and the maximum length of such an address. */
+/**
+ * The number of addresses that the reader caches by their bytes, one per slot of a table, and the maximum length of a cached address in
+ * bytes.
+ */
 const rememberedAddresses = 1024;
 const maxRememberedBytes = 256;
 
@@ -25,22 +28,27 @@ interface KnownAddress {
   readonly text: string;
 }
 
-/** Reads messages one at a time. The value is read with a second call, because its expected kind depends on the address. */
+/**
+ * Reads messages one at a time. `value` is called after the address has been read, because the expected kind of value depends on the
+ * address.
+ */
 export class PlainReader {
   readonly #known: (KnownAddress | undefined)[] = Array.from({ length: rememberedAddresses });
   #bytes = new Uint8Array(0);
-  /** The range of the value in the bytes, without quotes. `#from` is 0 if the value is in `#value`. */
+  /** The range of the value in `#bytes`, without quotes. `#from` is 0 if the value is in `#value` instead. */
   #from = 0;
   #to = 0;
   #value: unknown = undefined;
 
-  /** Returns the address of a message. The reader holds the bytes until the value has been read. Errors: `bad-request`. */
+  /** Returns the address in a message. The reader keeps the message until the next call, for `value`. Errors: `bad-request`. */
   read(message: ArrayBuffer): string {
     this.#bytes = bytesOf(message);
     return this.#readPlain(this.#bytes) ?? this.#parse();
   }
 
-  /** Returns the items of a list, for `readItem`; undefined if the message is not a list. Errors: `bad-request`. */
+  /**
+   * Returns the items of a list, which are passed to `readItem` one by one; undefined if the message is not a list. Errors: `bad-request`.
+   */
   readList(message: ArrayBuffer): readonly unknown[] | undefined {
     const bytes = bytesOf(message);
     let at = 0;
@@ -60,13 +68,13 @@ export class PlainReader {
     throw new LimitError('listItems', 'bad-request', mistake);
   }
 
-  /** Returns the address of an item of a list. Errors: `bad-request`. */
+  /** Returns the address in an item of a list. Errors: `bad-request`. */
   readItem(item: unknown): string {
     return this.#take(expectJsonObject(item, expected));
   }
 
   /**
-   * Returns the value of the last message as JSON. With `asNumber`, the result may be a number for a string that contains a decimal number.
+   * Returns the value in the last message or item as JSON. With `asNumber`, a string that contains a decimal number may become a number.
    * Errors: `bad-request` if there is no value.
    */
   value(asNumber: boolean): unknown {
@@ -78,14 +86,14 @@ export class PlainReader {
     return this.#value;
   }
 
-  /** Returns the address; undefined if the message needs the JSON parser. */
+  /** Returns the address, and notes the value; returns undefined if the message needs the JSON parser. */
   #readPlain(bytes: Uint8Array): string | undefined {
     let at = skip(bytes, 0, opening);
     if (at === 0 || bytes[at] !== quote) return undefined;
     const start = ++at;
     let hash = 0;
     for (let byte = bytes[at]!; byte !== quote; byte = bytes[++at]!) {
-      if (!(byte >= space) || byte === backslash) return undefined; // beyond the end, `byte` is undefined
+      if (!(byte >= space) || byte === backslash) return undefined; // `byte` is undefined beyond the end
       hash = (Math.imul(hash, 31) + byte) | 0;
     }
     const end = at;
@@ -106,7 +114,7 @@ export class PlainReader {
     return this.#addressOf(bytes, start, end, hash);
   }
 
-  /** Returns an address as a string, from the cache if possible. */
+  /** Returns the address in a range of bytes as a string, from the cache if possible. */
   #addressOf(bytes: Uint8Array, from: number, to: number, hash: number): string {
     const place = hash & (rememberedAddresses - 1);
     const known = this.#known[place];
@@ -139,7 +147,7 @@ function isJsonSpace(byte: number | undefined): boolean {
   return byte === space || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-/** Skips `expected` and an optional space; returns the end, or 0 if other bytes were found. */
+/** Skips the bytes `expected` and an optional space. Returns the offset after them, or 0 if there are other bytes. */
 function skip(bytes: Uint8Array, from: number, expected: Uint8Array): number {
   const to = from + expected.length;
   if (!isAt(bytes, from, to, expected)) return 0;
@@ -152,7 +160,7 @@ function isAt(bytes: Uint8Array, from: number, to: number, expected: Uint8Array)
   return true;
 }
 
-/** Returns whether the bytes are a string without escapes, followed by the closing quote. */
+/** Returns whether a range of bytes is the content of a JSON string without escapes, followed by the closing quote. */
 function isPlainText(bytes: Uint8Array, from: number, to: number): boolean {
   for (let at = from; at < to; at++) {
     const byte = bytes[at]!;

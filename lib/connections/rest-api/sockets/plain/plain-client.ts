@@ -32,14 +32,14 @@ import type { PlainReader } from './message.ts';
 import type { PlainGroups, PlainTopic } from './plain-group.ts';
 import type { Outbox } from './plain-outbox.ts';
 
-/** The maximum number of unread bytes up to which a client that is behind gets more of its missed values. */
+/** The number of unread bytes up to which a client that is behind gets more of its missed values. */
 const catchUpBytes = 256 * 1024;
-/** The number of items in a list after which the clock is checked. */
+/** The number of items in a list between two checks of the clock. */
 const lookEvery = 8;
-/** The approximate memory usage of a list that is waiting for a slice, as a multiple of the size of its message. */
+/** The approximate memory usage of a list that waits for a slice, as a multiple of the length of its message. */
 const listFactor = 8;
 
-/** The objects that the clients of a connection share. */
+/** The objects that all plain clients of a connection share. */
 export interface PlainContext
   extends Pick<ProtocolContext, 'hub' | 'log' | 'hits' | 'writes' | 'rates' | 'queue' | 'resume'> {
   readonly rounds: Rounds;
@@ -48,11 +48,14 @@ export interface PlainContext
   readonly reader: PlainReader;
   readonly outbox: Outbox;
   readonly groups: PlainGroups;
-  /** The clients with an open socket. */
+  /** The clients whose socket is open. */
   readonly clients: Set<PlainClient>;
 }
 
-/** The information about a client from its handshake; `seen` is 0 if the client requests a snapshot. */
+/**
+ * What the handshake determines about a client. `seen` is the revision after which the client catches up: 0 for a snapshot, undefined for a
+ * client that begins live.
+ */
 interface Accepted extends HandshakeRequest {
   readonly patterns: readonly string[];
   readonly topic: PlainTopic;
@@ -71,9 +74,9 @@ export class PlainClient implements Session, Task, Listener {
   readonly id = newWriterId();
   liveFrom = 0;
   #socket!: Socket;
-  /** The revision up to which everything has been sent; undefined while the client is live. */
+  /** The revision up to which the client has everything; undefined while the client is live. */
   #seen: number | undefined;
-  /** The walk over the parameters that have changed since `#seen`; undefined if the walk has not begun. */
+  /** The rest of the parameters that have changed since `#seen`; undefined if catching up has not begun. */
   #walk: Iterator<Parameter> | undefined = undefined;
   /** The times at which the client fell behind, and last read while behind, in milliseconds on the monotonic clock. */
   #behindSinceMs = performance.now();
@@ -82,13 +85,13 @@ export class PlainClient implements Session, Task, Listener {
   #firesBefore: number | undefined = undefined;
   readonly #sent: ClientTally;
   #received = 0;
-  /** The last list that the client sent, and the number of items that have been written; undefined if all items have been written. */
+  /** The last list that the client sent, and the number of its items that have been written; undefined if all items have been written. */
   #list: readonly unknown[] | undefined = undefined;
   #written = 0;
-  /** The memory usage of the rest of the list while it is waiting, and the account for this memory. */
+  /** The memory usage of the list while it is waiting, in bytes, and the account for this memory. */
   #listBytes = 0;
   #held: Account | undefined = undefined;
-  /** The reason why no item in the list may be written. */
+  /** The error with which every item in the list is refused; undefined if the items may be written. */
   #refusal: LimitError | undefined = undefined;
 
   constructor(context: PlainContext, { patterns, topic, principal, origin, remoteAddress, seen }: Accepted) {
@@ -114,18 +117,21 @@ export class PlainClient implements Session, Task, Listener {
     else this.#context.queue.do(this);
   }
 
-  /** Whether a list is not completely written yet, so that the client's next messages wait. */
+  /** Whether the client's last list has not been written completely, so that the client's next messages wait. */
   get isBusy(): boolean {
     return this.#list !== undefined;
   }
 
-  /** Handles a message, `{"p":"desk/lamp","v":true}`, or a list of messages. Errors are sent to the client, and the socket stays open. */
+  /**
+   * Handles a message such as `{"p":"desk/lamp","v":true}`, or a list of such messages. Errors are sent to the client, and the socket stays
+   * open.
+   */
   receive(message: ArrayBuffer, isBinary: boolean): void {
     this.#received++;
     if (this.#topic.group.list === undefined || !this.#receiveList(message, isBinary)) this.#write(message, isBinary);
   }
 
-  /** Handles a list, which is written in the slices of the client; returns whether the message is a list. */
+  /** Handles a list, whose items are written in the client's slices; returns whether the message is a list. */
   #receiveList(message: ArrayBuffer, isBinary: boolean): boolean {
     if (isBinary) return false;
     const { reader, queue, rates, hits } = this.#context;
@@ -145,7 +151,10 @@ export class PlainClient implements Session, Task, Listener {
     return true;
   }
 
-  /** Charges a waiting list to the client's share. If too much is held in total, the clients that hold the most are closed. */
+  /**
+   * Charges the memory of a waiting list to the client's share. If the hub holds too much in total, the clients that hold the most are
+   * closed.
+   */
   #holdList(): void {
     const letGo = () => {
       this.#dropList();
@@ -161,7 +170,7 @@ export class PlainClient implements Session, Task, Listener {
     this.#held?.set(0);
   }
 
-  /** Writes items in the list until `endMs`; returns whether there are more. The client may disconnect in the meantime. */
+  /** Writes items in the list until `endMs`; returns whether there are more items. The client may disconnect in the meantime. */
   #writeList(endMs: number): boolean {
     const { queue, clients, resume } = this.#context;
     const work = () => {
@@ -181,7 +190,7 @@ export class PlainClient implements Session, Task, Listener {
     return false;
   }
 
-  /** Makes the write in a message, or in an item of a list. */
+  /** Makes the write that a message, or an item in a list, requests. Errors are sent to the client. */
   #write(message: unknown, isBinary: boolean): void {
     const { hub, writes, rates, reader } = this.#context;
     const view = this.#view;
@@ -213,7 +222,7 @@ export class PlainClient implements Session, Task, Listener {
     if (clients.has(this)) this.#answerMistake(error, address);
   }
 
-  /** Writes a parameter of another hub; sends an error to the client when that hub has reported one. */
+  /** Writes a parameter of another hub; sends an error to the client if that hub refuses the write. */
   async #writeRemote(parameter: Parameter, input: unknown): Promise<void> {
     const { hub, writes, clients } = this.#context;
     const [result] = await hub.writeRemote(parameter.remote!, [{ parameter, input }], this.#origin);
@@ -262,7 +271,7 @@ export class PlainClient implements Session, Task, Listener {
     });
   }
 
-  /** Unsubscribes from the topic. */
+  /** Unsubscribes the socket from its topic, if that is still due. */
   leaveTopic(): void {
     if (this.#context.outbox.leaving.delete(this)) this.#socket.unsubscribe(this.#topic.text); // only once: the client may be live again
   }
@@ -276,7 +285,7 @@ export class PlainClient implements Session, Task, Listener {
     if (this.#socket.getBufferedAmount() < catchUpBytes / 2) this.#context.queue.do(this);
   }
 
-  /** Sends more of the missed values; returns whether more can be sent immediately. */
+  /** Sends more of the values that the client has missed; returns whether more can be sent immediately. */
   advance(endMs: number): boolean {
     const { clients, outbox } = this.#context;
     if (!clients.has(this)) return false; // the socket may be gone
@@ -335,8 +344,8 @@ export class PlainClient implements Session, Task, Listener {
   }
 
   /**
-   * Counts the fires that the client missed, except fires in the round in which it fell behind, because the client may have received some
-   * of these.
+   * Counts the fires that the client missed while it was behind. Fires in the round in which it fell behind do not count, because the
+   * client may have received some of them.
    */
   #countLostFires(): void {
     if (this.#firesBefore !== undefined) this.#context.lost.fires += this.#topic.group.fires - this.#firesBefore;
@@ -353,7 +362,10 @@ export class PlainClient implements Session, Task, Listener {
     this.#socket.subscribe(this.#topic.text);
   }
 
-  /** Sends the missed values until `endMs`, while the socket has space. */
+  /**
+   * Sends the values that the client has missed, until `endMs` and while the socket has space; returns whether more can be sent
+   * immediately.
+   */
   #catchUp(endMs: number): boolean {
     const socket = this.#socket;
     const { group } = this.#topic;
@@ -393,20 +405,23 @@ export class PlainClient implements Session, Task, Listener {
 }
 
 /**
- * Returns whether a parameter treats a number in the same way as a string that contains it. False for parameters of other hubs, for which
- * the answer is unknown.
+ * Returns whether a write to a parameter has the same result for a number as for a string that contains the number. Returns false for
+ * parameters of other hubs, for which the answer is unknown.
  */
 function takesNumbers({ type, accept, remote }: Parameter): boolean {
   return (type === 'F' || type === 'I') && accept === undefined && remote === undefined;
 }
 
-/** Counts the frames sent to a plain client, both individually and on its topic while the client was live. */
+/**
+ * Counts the frames that a plain client has received: frames for this client only, and frames on the client's topic while the client was
+ * live.
+ */
 class ClientTally {
   /** The frames sent to this client only. */
   readonly own = new Tally();
-  /** The frames published on its topic since the topic was created. */
+  /** Counts the frames published on the client's topic since the topic was created. */
   readonly #topic: Tally;
-  /** The part of the topic's frames that the client had received when it was last live. */
+  /** The number of frames that the client has received on its topic, up to when it was last live. */
   #before: Sent = { frames: 0, bytes: 0 };
   /** The topic's count when the client became live, minus `#before`; undefined if the client is not live. */
   #liveFrom: Sent | undefined = undefined;
@@ -415,7 +430,7 @@ class ClientTally {
     this.#topic = topic;
   }
 
-  /** Counts the frames published on the topic, from now on. */
+  /** Begins to count the frames published on the topic. */
   goLive(): void {
     this.#liveFrom = this.#topic.since(this.#before);
   }

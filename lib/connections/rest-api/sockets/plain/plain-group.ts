@@ -12,16 +12,16 @@ import { framePrefix } from './frame.ts';
 import type { Audience, ChangeList, Listener, Topic } from './late-frames.ts';
 import type { Outbox } from './plain-outbox.ts';
 
-/** The maximum number of sockets on a topic, for which the data of uWebSockets.js fits into a CPU cache. */
+/** The maximum number of sockets on a topic. The data that uWebSockets.js keeps for so many sockets fits into a CPU cache. */
 const maxTopicMembers = 512;
 
 type PrefixOf = (parameter: Parameter) => Uint8Array;
 
 class PlainGroup implements Subscriber, Audience {
   readonly key: string;
-  /** The parameters of the group, which gets changes once the selection is ready. */
+  /** The parameters whose changes the group gets, as soon as the selection is ready. */
   readonly selection: Selection;
-  /** The topics of the group; not empty while the group has a member. */
+  /** The topics of the group, which are not empty while the group has a member. */
   readonly topics: PlainTopic[] = [];
   members = 0;
   readonly listeners = new Set<Listener>();
@@ -47,14 +47,14 @@ class PlainGroup implements Subscriber, Audience {
     return new PlainObserver(this, this.#prefixOf(parameter), parameter.type === 'T');
   }
 
-  /** Puts a change into the outbox. */
+  /** Puts a change into the outbox, as a notification that begins with `prefix`. */
   put(prefix: Uint8Array, { value, revision }: Change): void {
     this.#put(this, prefix, value, revision);
   }
 }
 
 /**
- * The changes of one parameter for a group. The changes are handled by a single object, because each further object costs another memory
+ * Passes the changes of one parameter to a group. A single object handles the changes, because each further object costs another memory
  * access.
  */
 class PlainObserver implements Observer {
@@ -74,7 +74,7 @@ class PlainObserver implements Observer {
   }
 }
 
-/** A uWebSockets.js topic for some of the sockets in a group. */
+/** A uWebSockets.js topic to which some of the sockets in a group subscribe. */
 export class PlainTopic implements Topic {
   readonly group: PlainGroup;
   readonly text: string;
@@ -89,7 +89,7 @@ export class PlainTopic implements Topic {
   }
 }
 
-/** The groups, by filter key. A group exists as long as it has members. */
+/** The groups of a connection, by key. A group exists as long as it has members. */
 export class PlainGroups {
   readonly #hub: Parameters;
   readonly #fanOut: FanOut;
@@ -105,9 +105,9 @@ export class PlainGroups {
   }
 
   /**
-   * Adds a socket to the group with a key. The filter, which takes a long time to compile, is created only for the first member: it selects
-   * the parameters that clients with this key may see and want. With `isList`, which must be part of the key, the members get changes in
-   * lists. Returns the topic to which the socket subscribes once the group is prepared. Errors: any error from `createFilter`.
+   * Adds a socket to the group with a key, and returns the topic to which the socket subscribes once the group is prepared. The filter,
+   * which takes a long time to compile, is created only for the first member: it selects the parameters that clients with this key may see
+   * and want. With `isList`, which must be part of the key, the members get changes in lists. Errors: any error from `createFilter`.
    */
   join(key: string, createFilter: () => Filter, isList = false): PlainTopic {
     let group = this.#groups.get(key);
@@ -127,7 +127,7 @@ export class PlainGroups {
     return topic;
   }
 
-  /** Prepares a group for changes until `endMs`; returns whether there is more to do. */
+  /** Prepares the group of a topic for changes until `endMs`; returns whether there is more to do. */
   prepare({ group }: PlainTopic, endMs: number): boolean {
     const { selection } = group;
     if (selection.isReady) return false;
@@ -136,7 +136,7 @@ export class PlainGroups {
     return false;
   }
 
-  /** Removes a member from a topic. */
+  /** Removes one member from a topic and from its group. */
   leave(topic: PlainTopic): void {
     topic.group.members--;
     if (--topic.members > 0) return;
@@ -147,7 +147,7 @@ export class PlainGroups {
     this.#fanOut.leave(topic.group);
   }
 
-  /** Returns the frame prefix of a parameter, which all groups share. */
+  /** Returns the prefix of a parameter's notifications, which all groups share. */
   readonly #prefixOf: PrefixOf = (parameter) => {
     let prefix = this.#prefixes.get(parameter);
     if (prefix === undefined) {

@@ -10,32 +10,32 @@ import type { ProtocolContext, Publisher } from '../socket-protocol.ts';
 import { FrameEncoder, ListEncoder } from './frame.ts';
 import { type Audience, LateFrames, longFrameMs } from './late-frames.ts';
 
-/** The maximum number of frames that may wait. When this number is reached, all of them are published immediately. */
+/** The maximum number of frames that may wait. When this number is reached, all waiting frames are published immediately. */
 const maxHeldFrames = 65_536;
-/** The number of frames that a topic gets before the next topic gets the same frames. */
+/** The number of frames that are published on a topic before the same frames are published on the next topic. */
 const maxRun = 32;
-/** The time in each round for which the outbox sends late frames. */
+/** The time per round for which the outbox sends late frames, in milliseconds. */
 const lateMs = 3;
-/** The publishing time at the end of a round above which further strings in the round become late. */
+/** The publishing time at the end of a round above which further strings in the round become late, in milliseconds. */
 const mostAtOnceMs = 16;
 
 export interface Outbox {
-  /** Adds the frame of a change. `prefix` is the part of the frame before the value. */
+  /** Adds the notification of a change. `prefix` is the part of the notification before the value. */
   put(audience: Audience, prefix: Uint8Array, value: Value, revision: number): void;
   /** Publishes all waiting frames, except late ones. */
   flush(): void;
-  /** The frames that take longer than a round. */
+  /** The frames that take too long to publish within one round. */
   readonly late: LateFrames;
-  /** Sockets that leave their topic as soon as the current frame is published. */
+  /** The sockets that leave their topic as soon as the current frame has been published. */
   readonly leaving: Set<Leaver>;
 }
 
-/** A socket that has missed frames. While the socket is still on its topic, later frames overtake the missed ones. */
+/** A socket that has missed frames and has to leave its topic. Until then, later frames overtake the missed frames. */
 interface Leaver {
   leaveTopic(): void;
 }
 
-/** Creates an outbox. The publisher may use the bytes only during the call. */
+/** Creates an outbox that publishes with `publisher`, which may use the bytes of a frame only during the call. */
 export function createOutbox(
   publisher: Publisher,
   round: Pick<
@@ -51,10 +51,10 @@ export function createOutbox(
   const prefixes: Uint8Array[] = [];
   const values: Value[] = [];
   const lists = new ListEncoder();
-  /** The audiences that have changes in lists, and the number of these changes. */
+  /** The audiences that have changes in lists, and the total number of these changes. */
   const listed: Audience[] = [];
   let listedChanges = 0;
-  /** The number of characters in strings, counted once for each socket. */
+  /** The number of characters in waiting strings, counted once for each socket. */
   let characters = 0;
   let isRequested = false;
   const leave = () => {

@@ -8,10 +8,10 @@ import { PlainClient, type PlainContext } from './plain-client.ts';
 import { PlainGroups } from './plain-group.ts';
 import { createOutbox } from './plain-outbox.ts';
 
-/** The time for which the outbox sends late frames when the hub shuts down. */
+/** The time for which the outbox sends late frames when the hub shuts down, in milliseconds. */
 const lastLateMs = 100;
 
-/** Creates the plain protocol. */
+/** Creates the plain protocol for the clients of a connection. */
 export function servePlain(options: ProtocolContext): Protocol {
   const { apps, hub, settings, log, hits, writes, rates, round, queue, fanOut } = options;
   const { notePublished, boundOf, resume } = options;
