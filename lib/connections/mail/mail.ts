@@ -1,5 +1,5 @@
-// The connection type `mail`: writes to its parameters send messages through a mail server; limits suppress further messages and count
-// them.
+// The connection type `mail`. Writes to its parameters send messages through a mail server. Messages that exceed a limit are suppressed and
+// counted.
 
 import { Observable } from 'rxjs';
 import { z } from 'zod';
@@ -27,7 +27,7 @@ import {
 } from './settings.ts';
 import { Smtp } from './smtp.ts';
 
-/** The maximum lengths of a mail's subject and text, in characters. Longer subjects and texts are truncated. */
+/** The maximum length of a mail's subject and of its text, in characters. Longer subjects and texts are truncated. */
 const maxSubjectLength = 250;
 const maxTextLength = 65_536;
 
@@ -59,11 +59,11 @@ function parametersOf({ messages }: MailSettings): ParameterDeclaration[] {
   ]);
 }
 
-/** The contents of a message in the queue. */
+/** The schema for the contents of a mail in the queue. */
 const contentSchema = z.strictObject({ to: z.array(z.string()), subject: z.string(), text: z.string() });
 type Content = z.output<typeof contentSchema>;
 
-/** The state that a run leaves for the next run. */
+/** The state that one run of the connection leaves for the next run. */
 interface Left {
   readonly messages: readonly unknown[];
   readonly limits: ReadonlyMap<string, RateLimit>;
@@ -157,7 +157,7 @@ function createSend(context: ConnectionContext<MailSettings>, smtp: Smtp, played
       date: new Date(message.createdMs),
     };
     const restOf = (addresses: readonly string[]) => {
-      const isIn = new Set(addresses.map((one) => one.toLowerCase())); // nodemailer changes the case of domains
+      const isIn = new Set(addresses.map((one) => one.toLowerCase())); // nodemailer changes the case of domain names
       return JSON.stringify({
         ...content,
         to: content.to.filter((one) => isIn.has(readMailbox(one)?.address.toLowerCase() ?? '')),
@@ -180,7 +180,10 @@ function readContent({ content }: Message): Content {
   return contentSchema.parse(JSON.parse(content));
 }
 
-/** Renders a mail. A value cannot add a line to the headers, because each control character in the subject becomes a space. */
+/**
+ * Creates a mail from a message's templates. A value cannot add a header line, because each control character in the subject becomes a
+ * space.
+ */
 function contentOf(
   { messages }: MailSettings,
   name: string,
@@ -220,19 +223,19 @@ function shownMail({ to, subject, text }: Content): string {
 
 interface Suppressed {
   readonly count: number;
-  /** When the first message was suppressed. */
+  /** The time at which the first of these messages was suppressed. */
   readonly since: string;
 }
 
-/** Limits the number of messages in any period of this length. */
+/** Limits the number of messages in any period of a given length. */
 class RateLimit {
   readonly #count: number;
   readonly #durationMs: number;
-  /** When the newest messages were sent. */
+  /** The times at which the latest messages were sent, in milliseconds. */
   #sentAtMs: number[];
   #suppressed: Suppressed | undefined;
 
-  /** `before` is the same limit in the previous run. */
+  /** `before` is the same message's limit in the previous run. */
   constructor(count: number, durationMs: number, before: RateLimit | undefined) {
     this.#count = count;
     this.#durationMs = durationMs;
@@ -251,7 +254,7 @@ class RateLimit {
     this.#suppressed = { since: this.#suppressed?.since ?? time, count: (this.#suppressed?.count ?? 0) + 1 };
   }
 
-  /** Returns the messages suppressed since the last call, or undefined if there are none. */
+  /** Returns the number of messages suppressed since the last call, or undefined if there are none. */
   takeSuppressed(): Suppressed | undefined {
     const suppressed = this.#suppressed;
     this.#suppressed = undefined;
@@ -259,7 +262,7 @@ class RateLimit {
   }
 }
 
-// In tests, `sent` contains a mail in the format of `patchbay wire`: `To: …`, `Subject: …`, an empty line, and the text.
+// In tests, `sent` contains a mail in the text format of `patchbay wire`: `To: …`, `Subject: …`, an empty line, and the text.
 
 function playedMessages(): PlayedMessages {
   return {

@@ -1,4 +1,4 @@
-// The settings of a mail connection: the server, and the messages with their recipients, texts and limits.
+// The settings of a mail connection: the server and the messages, each with its recipients, texts and limit.
 
 import { isIP } from 'node:net';
 import { z } from 'zod';
@@ -11,7 +11,7 @@ import { compileTemplate, inputsSetting, type Template, templateNames } from '..
 import { durationSetting, type SettingMistake, trustSetting } from '../setting.ts';
 
 const maxMessages = 1000;
-/** The maximum number of recipients per message. */
+/** The maximum number of recipients of a message. */
 export const maxRecipients = 100;
 
 const text = (error = 'text') => z.string({ error });
@@ -19,7 +19,7 @@ const text = (error = 'text') => z.string({ error });
 const urlError = "the address of a mail server such as 'smtps://mail.example.org' or 'smtp://mail.example.org:587'";
 const defaultPorts: Readonly<Record<string, number>> = { 'smtp:': 587, 'smtps:': 465 };
 
-/** A mailbox: `Studio <studio@example.org>` is `{ name: 'Studio', address: 'studio@example.org' }`. */
+/** A mailbox. For example, `Studio <studio@example.org>` is `{ name: 'Studio', address: 'studio@example.org' }`. */
 export interface Mailbox {
   readonly name: string;
   readonly address: string;
@@ -30,10 +30,7 @@ const addressPattern = new RegExp(
   `^(?=[^@]{1,64}@)${atom}(?:\\.${atom})*@(?=.{1,253}$)(?!-)[A-Za-z\\d-]+(?:\\.[A-Za-z\\d-]+)*$`,
 );
 
-/**
- * Reads a mailbox. Returns undefined if the string is not a mailbox. The name contains no control characters, so that it stays within its
- * line.
- */
+/** Parses a mailbox. Returns undefined if the string is not a mailbox or contains control characters, which could end the header line. */
 export function readMailbox(written: string): Mailbox | undefined {
   if (/\p{Cc}|\p{Zl}|\p{Zp}/u.test(written) || written.length > 512 || !written.isWellFormed()) return undefined;
   const [, name = '', bracketed] = /^([^<>]*)<([^<>]*)>$/.exec(written.trim()) ?? [];
@@ -48,20 +45,20 @@ function mailboxSetting() {
   );
 }
 
-/** A setting for one mailbox or a list of mailboxes. */
+/** Returns the schema for a mailbox or a list of mailboxes. */
 function mailboxesSetting() {
   return z.union([mailboxSetting(), z.array(mailboxSetting()).min(1).max(maxRecipients)], {
     error: `an address, or a list of 1 to ${maxRecipients} addresses`,
   });
 }
 
-/** A maximum number of messages per period. */
+/** The maximum number of messages per period. `durationMs` is the length of the period in milliseconds. */
 export interface Limit {
   readonly count: number;
   readonly durationMs: number;
 }
 
-/** Reads `1/5m`. Returns undefined if the string is not a limit. */
+/** Parses a limit such as `1/5m`. Returns undefined if the string is not a limit. */
 export function readLimit(written: string): Limit | undefined {
   const [, count, duration = ''] = /^(\d{1,4})\/(.+)$/.exec(written) ?? [];
   const durationMs = /^\d+$/.test(duration) ? undefined : parseDurationMs(duration);
@@ -97,7 +94,7 @@ export const settingsSchema = z.strictObject({
   url: text(urlError)
     .refine((url) => !url.includes('@'), {
       error: 'expected an address without credentials: use the settings `username` and `password`',
-      abort: true, // so that no later check shows the credentials
+      abort: true, // so that no later check shows the credentials in the URL
     })
     .regex(/^smtps?:[/][/](\x5b[0-9a-fA-F:.]+\x5d|[^\s:/?#\x5b\x5d]+)(:[0-9]{1,5})?[/]?$/, {
       error: urlError,
@@ -138,9 +135,9 @@ export const settingsSchema = z.strictObject({
 
 export type MailSettings = z.output<typeof settingsSchema>;
 
-/** Returns the host and port of the mail server. */
+/** Returns the host and port of the mail server in the settings. */
 export function serverOf({ url }: Pick<MailSettings, 'url'>): { host: string; port: number; isSecure: boolean } {
-  const { protocol, hostname, port } = new URL(url.replace(/^smtp/, 'http')); // the URL parser does not know the SMTP ports
+  const { protocol, hostname, port } = new URL(url.replace(/^smtp/, 'http')); // the URL parser does not know the default SMTP ports
   const scheme = protocol.replace('http', 'smtp');
   const bare = hostname.replace(/^\[(.*)\]$/, '$1');
   const [, written] = /:(\d+)\/?$/.exec(url.replace(/\[.*\]/, '')) ?? [];

@@ -1,5 +1,5 @@
-// Sends mail to a server with nodemailer. Each attempt uses a separate connection, every wait is limited, and each error becomes a sentence
-// that suggests a remedy. Server replies (RFC 5321 section 4.2.1): 4yz permits a retry, 5yz is final.
+// Sends mails to a server with nodemailer. Each attempt uses a separate connection, every wait is limited, and each error is converted to a
+// sentence that suggests a remedy. Replies from the server (RFC 5321, section 4.2.1): 4yz permits a retry, 5yz is final.
 
 import { isIP, type Socket } from 'node:net';
 import { hostname } from 'node:os';
@@ -10,9 +10,9 @@ import { messageOf } from '../../model/error.ts';
 import { attempt, type Outcome } from '../outbox.ts';
 import { type Mailbox, type MailSettings, serverOf } from './settings.ts';
 
-/** The maximum duration of an attempt, no matter what the server does. */
+/** The maximum duration of an attempt, in milliseconds. */
 export const maxAttemptMs = 120_000;
-/** The pause after a wrong password, because servers lock out clients that try too often. */
+/** The pause after the server has refused the password, in milliseconds. Servers lock out clients that try too often. */
 const wrongPasswordMs = 60_000;
 const shownLength = 300;
 
@@ -26,7 +26,7 @@ export interface Mail {
   readonly date: Date;
 }
 
-/** An error from nodemailer. */
+/** An error thrown by nodemailer. */
 interface MailError {
   readonly code?: string;
   readonly responseCode?: number;
@@ -35,7 +35,7 @@ interface MailError {
   readonly rejectedErrors?: readonly MailError[];
 }
 
-/** Starts an attempt, which calls `done` once. Returns a function that cancels the attempt without calling `done`. */
+/** A function that starts an attempt and calls `done` once. It returns a function that cancels the attempt without calling `done`. */
 type Attempt = (done: (outcome: Outcome) => void) => () => void;
 
 export class Smtp {
@@ -43,7 +43,7 @@ export class Smtp {
   readonly #tls: TlsTarget;
   readonly #scheduler: SchedulerLike;
   #transport: Promise<Transporter> | undefined;
-  /** The connection of the current attempt. There is only one attempt at a time. */
+  /** The socket of the current attempt. There is only one attempt at a time. */
   #socket: Socket | undefined;
 
   constructor(settings: MailSettings, tls: TlsTarget, scheduler: SchedulerLike) {
@@ -53,7 +53,7 @@ export class Smtp {
   }
 
   /**
-   * Sends a mail. `warn` is called for recipients that the server refuses while it accepts other recipients. `restOf` returns the same
+   * Returns an attempt to send a mail. `warn` is called if the server refuses some recipients but accepts others. `restOf` returns the same
    * message for fewer recipients.
    */
   send(mail: Mail, restOf: (to: readonly string[]) => string, warn: (reason: string) => void): Attempt {
@@ -78,7 +78,7 @@ export class Smtp {
     );
   }
 
-  /** Connects and signs in, without sending a mail. */
+  /** An attempt to connect and sign in without sending a mail. */
   readonly probe: Attempt = (done) =>
     this.#attempt(async (transport) => {
       await transport.verify();
@@ -139,7 +139,7 @@ export class Smtp {
     return createTransport(options as Parameters<typeof createTransport>[0]);
   }
 
-  /** Returns the outcome for a mail that the server has accepted for at least one recipient. */
+  /** Returns the outcome of an attempt in which the server has accepted the mail for at least one recipient. */
   #afterSome(
     errors: readonly MailError[],
     restOf: (to: readonly string[]) => string,
@@ -172,7 +172,7 @@ export class Smtp {
       return this.#afterSome(rejectedErrors, restOf, warn);
     if (code === 'ETLS' && responseCode !== undefined)
       return { is: 'later', reason: `does not encrypt: ${answerOf(error)}; use smtps://, or another server` };
-    // only the mail itself can be refused, because a server that refuses the hub today may accept it tomorrow
+    // only a refusal of the mail itself is final, because a server that refuses the hub today may accept it tomorrow
     const isOfMail = code === 'EENVELOPE' || code === 'EMESSAGE';
     if (isOfMail && (responseCode === undefined || responseCode >= 500))
       return {

@@ -1,5 +1,5 @@
-// Creates Home Assistant discovery documents for the parameters of a bridge. Each parameter becomes an entity, and each connection a
-// device.
+// Creates Home Assistant discovery documents for the parameters that a bridge publishes. Each parameter becomes an entity, and each
+// connection becomes a device.
 
 import { createHash } from 'node:crypto';
 import { connectionIdOf } from '../../model/address.ts';
@@ -8,14 +8,14 @@ import { toText } from '../../model/value.ts';
 
 export interface Announced {
   readonly topic: string;
-  /** The document as JSON. */
+  /** The discovery document as JSON. */
   readonly text: string;
 }
 
 export interface AnnounceOptions {
-  /** The prefix of the bridge. */
+  /** The topic prefix of the bridge. */
   readonly prefix: string;
-  /** Home Assistant's discovery prefix. */
+  /** The topic prefix for Home Assistant's discovery. */
   readonly discovery: string;
   /** The topic that contains the parameter's value. */
   readonly topic: string;
@@ -25,10 +25,10 @@ export interface AnnounceOptions {
   readonly version: string;
 }
 
-/** The maximum length of a string that Home Assistant accepts, in characters. Home Assistant would show a longer string as unknown. */
+/** The maximum length of a text value in Home Assistant, in characters. Home Assistant would show a longer value as unknown. */
 const maxTextLength = 255;
 const shortened = { value_template: `{{ value[:${maxTextLength}] }}` };
-/** The bounds for numbers without their own bounds. Without bounds, Home Assistant would allow 1 to 100. */
+/** The bounds for numbers whose parameters have no bounds. If a document contained no bounds, Home Assistant would allow 1 to 100. */
 const widestNumber = 1e9;
 
 /** Returns the node ID that all of a bridge's entities share. */
@@ -36,7 +36,7 @@ export function nodeOf(prefix: string): string {
   return `patchbay_${slugOf(prefix)}`;
 }
 
-/** Returns the discovery document for a parameter, and the document's topic. */
+/** Returns the discovery document for a parameter and the topic to which the document is published. */
 export function announce(parameter: Parameter, options: AnnounceOptions): Announced {
   const { address, about = {} } = parameter;
   const { prefix, discovery, status, version } = options;
@@ -107,14 +107,14 @@ function entityOf({ type, access, about = {} }: Parameter, { topic, isAccepted }
   };
 }
 
-/** Returns a map for a template. Characters that could end part of the template are escaped. */
+/** Returns a map literal for a Jinja template. Characters that could end a part of the template are escaped. */
 function mapOf(entries: readonly (readonly [key: string, text: string])[]): string {
   const quote = (text: string) =>
     JSON.stringify(text).replace(/[{}%#]/g, (sign) => `\\u00${sign.charCodeAt(0).toString(16)}`);
   return `{${[...new Map(entries)].map(([key, text]) => `${quote(key)}: ${quote(text)}`).join(', ')}}`;
 }
 
-/** Converts a string to a form that is valid in topics and IDs. Different strings have different results. */
+/** Converts a string to a form that is valid in topics and IDs. Different strings are converted to different forms. */
 function slugOf(text: string): string {
   const plain = text.replace(/\//g, '_').replace(/[^A-Za-z0-9_-]/g, '-');
   const isPlain = /^[A-Za-z0-9/-]*$/.test(text);

@@ -1,6 +1,6 @@
-// Connects parameters with topics: which values a message sets, which payloads a write publishes, and which writes are pending until the
-// device reports the value (D-46). When a device reports that it is offline, its parameters become stale; when the link to the broker is
-// lost, all parameters become stale.
+// Connects parameters to topics: determines which values a message sets, which payload a write publishes, and which writes are pending
+// until the device reports the value (D-46). When a device reports that it is offline, its parameters become stale; when the link to the
+// broker is lost, all parameters become stale.
 
 import { Subscription } from 'rxjs';
 import { acceptedValue, Payload } from '../../device/payload.ts';
@@ -13,7 +13,7 @@ import type { MqttSettings } from './settings.ts';
 
 /** The time for which a write stays pending until the device reports the value, in milliseconds. */
 const confirmMs = 5000;
-/** The maximum size of a payload that is read into parameters, in bytes. */
+/** The maximum size of a payload that is parsed, in bytes. */
 export const maxPayloadBytes = 1_048_576;
 
 /** A topic that reports whether a device is online. */
@@ -30,7 +30,10 @@ export interface Availability {
 export interface Device {
   readonly name: string;
   readonly availability: readonly Availability[];
-  /** `all` (default): offline if any topic reports this; `any`: online if any topic reports this; `latest`: the last message decides. */
+  /**
+   * How reports from several topics are combined. `all` (default): offline if any topic reports offline; `any`: online if any topic reports
+   * online; `latest`: the latest message decides.
+   */
   readonly mode?: 'all' | 'any' | 'latest';
 }
 
@@ -40,17 +43,20 @@ export interface Binding {
   readonly type: ValueType;
   readonly about: About | undefined;
   readonly device: Device | undefined;
-  /** The topic that reports the value; undefined if there is no such topic. */
+  /** The topic that reports the value; undefined if no topic reports it. */
   readonly topic: string | undefined;
   /** Further topics that report the value in the same format. */
   readonly moreTopics?: readonly string[];
-  /** The time for which a value is valid without another message, in milliseconds. Afterwards, the parameter's device is stale. */
+  /**
+   * The time after a message for which the value is valid, in milliseconds. Without a further message, the parameter's device then becomes
+   * stale.
+   */
   readonly expireMs?: number;
-  /** The time after which the value true becomes false, unless another true arrives, in milliseconds. */
+  /** The time after which true becomes false unless true is reported again, in milliseconds. */
   readonly offMs?: number;
   /**
-   * Reads a payload. Returns null if the value is unknown, and undefined if the payload does not concern the parameter. Errors:
-   * `not-convertible`, any expression error.
+   * Reads the value from a payload. Returns null if the value is unknown, and undefined if the payload does not concern the parameter.
+   * Errors: `not-convertible`, any expression error.
    */
   read(payload: Payload): Value | null | undefined;
   readonly write: BindingWrite | undefined;
@@ -60,7 +66,7 @@ export interface BindingWrite {
   readonly topic: string;
   readonly isRetained: boolean;
   readonly isOptimistic: boolean;
-  /** Returns the payload for a value. Errors: `not-convertible`, `out-of-range`, any expression error. */
+  /** Returns the payload that sets a value. Errors: `not-convertible`, `out-of-range`, any expression error. */
   format(value: Value): string;
 }
 
@@ -88,7 +94,7 @@ function isShared({ topic, write }: Pick<Binding, 'topic' | 'write'>): boolean {
   return write !== undefined && write.topic === topic;
 }
 
-/** A binding while the connection is running. */
+/** The state of a binding while the connection is running. */
 interface Live {
   readonly binding: Binding;
   readonly own: Parameter | undefined;
@@ -106,9 +112,9 @@ interface Live {
 
 interface LiveDevice {
   readonly device: Device;
-  /** The last report from each topic; undefined if there has been no report. */
+  /** The last availability report from each topic; undefined if the topic has not reported yet. */
   readonly said: (boolean | undefined)[];
-  /** The last report from any topic. */
+  /** The latest availability report from any topic. */
   latest: boolean | undefined;
   isExpired: boolean;
   users: number;
@@ -124,7 +130,7 @@ export interface BindingsOptions {
 export class Bindings {
   readonly #options: BindingsOptions;
   readonly #live = new Map<string, Live>();
-  /** Subscriptions that refuse writes to parameters whose device has not announced them yet or no longer announces them. */
+  /** The subscriptions that refuse writes to parameters that a device has not announced yet or no longer announces, by Parameter ID. */
   readonly #absent = new Map<string, Subscription>();
   readonly #byTopic = new Map<string, Set<Live>>();
   readonly #devices = new Map<string, LiveDevice>();
@@ -139,14 +145,14 @@ export class Bindings {
     return this.#live.get(id)?.binding;
   }
 
-  /** Binds declared parameters to their topics. */
+  /** Binds declared parameters to their topics. Replaces earlier bindings for the same IDs. */
   add(bindings: readonly Binding[]): void {
     const { context, broker } = this.#options;
     const filters: Filter[] = [];
     for (const binding of bindings) {
       this.remove([binding.id]);
       const { id, write, device } = binding;
-      this.#absent.get(id)?.unsubscribe(); // before the writes are taken, because unsubscribing later would undo this
+      this.#absent.get(id)?.unsubscribe(); // before the new subscription, because unsubscribing later would undo it
       this.#absent.delete(id);
       const live: Live = {
         binding,
@@ -200,7 +206,7 @@ export class Bindings {
     this.#options.broker.unsubscribe(topics);
   }
 
-  /** Publishes the values of shared topics, except for values that came from these topics. */
+  /** Publishes the values of shared topics after a connect, except for values that came from these topics. */
   opened(): void {
     for (const live of this.#live.values()) {
       const { own, binding } = live;
@@ -211,12 +217,12 @@ export class Bindings {
     }
   }
 
-  /** Called when all retained messages have arrived. */
+  /** Called when all retained messages have arrived. Later messages count even if the hub has published its own value. */
   retained(): void {
     for (const live of this.#live.values()) live.isAhead = false;
   }
 
-  /** Called when everything is up to date. The values are then fresh, except for devices that are offline. */
+  /** Called when all topics are subscribed and all values are published. The values are then fresh, except for those of offline devices. */
   ready(): void {
     this.#isFresh = true;
     const { emit } = this.#options;
@@ -244,7 +250,7 @@ export class Bindings {
     for (const { binding } of this.#live.values()) if (binding.type !== 'T') this.#options.emit({ unset: binding.id });
   }
 
-  /** Handles a message. Returns false if the topic belongs to neither a parameter nor a device. */
+  /** Handles a message. Returns false if neither a parameter nor a device uses the topic. */
   received(topic: string, bytes: Buffer, isRetained: boolean): boolean {
     const found = this.#byTopic.get(topic);
     const devices = this.#byAvailability.get(topic);
@@ -326,7 +332,7 @@ export class Bindings {
       live.switchingOff = context.scheduler.schedule(() => emit({ set: live.binding.id, value: false }), offMs);
   }
 
-  // The availability of devices.
+  // Device availability.
 
   #addDevice(device: Device): Filter[] {
     const known = this.#devices.get(device.name);
@@ -470,7 +476,10 @@ function endTimers({ expiring, switchingOff }: Live): void {
 
 const outgoings = new WeakMap<Live, ReturnType<typeof createOutgoing>>();
 
-/** Returns the object that represents the topic of a binding. It is always the same object, so that a set contains each topic only once. */
+/**
+ * Returns the object that represents the topic of a binding in the publishing queue. It is the same object for every call, so that the
+ * queue contains each topic only once.
+ */
 function outgoingOf(live: Live, topic: string, isRetained: boolean, format: (value: Value) => string) {
   const known = outgoings.get(live) ?? createOutgoing(live, topic, isRetained, format);
   outgoings.set(live, known);
@@ -491,7 +500,7 @@ function createOutgoing(live: Live, topic: string, isRetained: boolean, format: 
   return { topic, isRetained, take };
 }
 
-/** Adds an item to a key's set. Returns whether the key is new. */
+/** Adds an item to the set for a key. Returns whether the key is new. */
 function addTo<Item>(map: Map<string, Set<Item>>, key: string, item: Item): boolean {
   const items = map.get(key);
   if (items === undefined) map.set(key, new Set([item]));
@@ -499,7 +508,7 @@ function addTo<Item>(map: Map<string, Set<Item>>, key: string, item: Item): bool
   return items === undefined;
 }
 
-/** Removes an item from a key's set. Returns whether the set is now empty. */
+/** Removes an item from the set for a key. Returns whether the set is now empty. */
 function removeFrom<Item>(map: Map<string, Set<Item>>, key: string, item: Item): boolean {
   const items = map.get(key);
   items?.delete(item);

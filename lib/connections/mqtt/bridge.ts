@@ -1,7 +1,7 @@
-// The bridge: publishes the hub's parameters as topics below a prefix. `<prefix>/<address>` contains the retained value, and
+// The bridge publishes the hub's parameters as topics with a common prefix. `<prefix>/<address>` contains the retained value, and
 // `<prefix>/<address>/set` receives writes. A value that came from a topic is not published to this topic again. Several hubs may share a
-// topic tree (`follow`): numbers then order all messages for a topic, so that all hubs end up with the same value after simultaneous
-// writes.
+// topic tree (`follow`). In this case, all messages for a topic are numbered, so that all hubs end up with the same value after
+// simultaneous writes.
 
 import { Subscription } from 'rxjs';
 import { readBoolean } from '../../device/payload.ts';
@@ -25,7 +25,7 @@ interface Share extends Outgoing {
   readonly isPublished: boolean;
   readonly isAccepted: boolean;
   readonly isFollowed: boolean;
-  /** The number and the sender of the newest message for the topic. */
+  /** The number and the sender of the latest message for the topic. */
   stamp: Stamp;
   /** Whether the current value came from the topic. */
   isHeard: boolean;
@@ -39,7 +39,7 @@ export interface BridgeOptions {
   readonly hub: HubPort;
   readonly broker: Broker;
   readonly settings: NonNullable<MqttSettings['bridge']>;
-  /** The topic of the last will. */
+  /** The topic that contains the hub's status and receives its last will. */
   readonly status: string;
 }
 
@@ -55,9 +55,9 @@ export class Bridge {
   readonly #followOrigin: Origin;
   readonly #announcePrefix: string | undefined;
   readonly #documents = new Set<string>();
-  /** The parameters that changed while the broker was unreachable. */
+  /** The parameters that have changed while the broker was unreachable. */
   readonly #dirty = new Set<Share>();
-  /** Whether the parameters are known. A hub that is starting does not know yet which connections it has. */
+  /** Whether the hub's parameters are known. A hub that is still starting does not know yet which connections it will have. */
   #hasBegun = false;
   #isOpen = false;
 
@@ -72,7 +72,7 @@ export class Bridge {
     this.#followOrigin = { kind: 'client', name: `${context.id} follow` };
     this.#announcePrefix =
       homeAssistant === false ? undefined : homeAssistant === true ? 'homeassistant' : homeAssistant;
-    const error = () => {}; // these streams never error
+    const error = () => {}; // these streams never fail
     this.#following.add(hub.changes$.subscribe({ next: (change) => this.#changed(change), error }));
     this.#following.add(
       hub.declared$.subscribe({ next: (parameter) => this.#hasBegun && this.#add(parameter), error }),
@@ -83,7 +83,7 @@ export class Bridge {
       broker.subscribe([{ topic: `${this.#announcePrefix}/+/${nodeOf(prefix)}/+/config`, isRetainedWanted: true }]);
   }
 
-  /** Publishes everything that does not depend on other hubs' retained values. */
+  /** Publishes the values that do not depend on retained values from other hubs. */
   opened(): void {
     if (!this.#hasBegun) for (const parameter of this.#options.hub.parameters()) this.#add(parameter);
     this.#hasBegun = true;
@@ -96,7 +96,7 @@ export class Bridge {
     }
   }
 
-  /** Publishes the values whose topics have no retained message. */
+  /** Publishes the values of topics for which no retained message has arrived. */
   retained(): void {
     this.#dirty.clear();
     for (const share of this.#shares.values())
@@ -108,7 +108,7 @@ export class Bridge {
     this.#isOpen = false;
   }
 
-  /** Handles a message. Returns false if the message does not belong to the bridge. */
+  /** Handles a message. Returns false if the topic does not belong to the bridge. */
   received(topic: string, payload: Buffer, isRetained: boolean, stamp: Stamp | undefined): boolean {
     const { prefix } = this.#options.settings;
     if (!topic.startsWith(`${prefix}/`)) return this.#tidy(topic, payload, isRetained);
@@ -193,7 +193,7 @@ export class Bridge {
     if (isPublished && type !== 'T') broker.publish(share);
   }
 
-  /** Deletes the retained value and the discovery document of a parameter that no longer exists. */
+  /** Deletes the retained value and the discovery document of a removed parameter. */
   #remove(parameter: Parameter): void {
     const share = this.#shares.get(parameter);
     if (share === undefined) return;
@@ -221,14 +221,14 @@ export class Bridge {
     else if (share.isFollowed) this.#dirty.add(share);
   }
 
-  /** Returns whether a change applies a value from the topic, either directly or after confirmation by a device. */
+  /** Returns whether a change was caused by a value from the topic, either directly or through a device's confirmation. */
   #isHeard({ origin, cause, parameter }: Change): boolean {
     return origin === this.#followOrigin || (cause?.origin === this.#followOrigin && cause.parameter === parameter);
   }
 
   /**
-   * Returns whether a message is older than the last message that this hub has published to or received from the topic. If it is not,
-   * stores its number.
+   * Returns whether a message is older than the latest message that this hub has published or received for the topic. If the message is
+   * newer, stores its number.
    */
   #isOlder(share: Share, stamp: Stamp | undefined, isRetained: boolean): boolean {
     if (stamp === undefined) return isRetained && this.#dirty.has(share);
@@ -266,7 +266,7 @@ export class Bridge {
     }
   }
 
-  /** Deletes a discovery document whose parameter no longer exists. Returns whether the topic has such a document. */
+  /** Deletes a discovery document whose parameter no longer exists. Returns whether the topic is for a document of this bridge. */
   #tidy(topic: string, payload: Buffer, isRetained: boolean): boolean {
     if (this.#announcePrefix === undefined || !topic.startsWith(`${this.#announcePrefix}/`)) return false;
     if (topic.split('/')[2] !== nodeOf(this.#options.settings.prefix)) return false;
@@ -282,12 +282,12 @@ export class Bridge {
 
 const noStamp: Stamp = { number: 0, by: '' };
 
-/** Converts an address to part of a topic. Wildcards and characters that Home Assistant refuses are percent-encoded. */
+/** Converts an address to a topic level sequence. Wildcards and characters that Home Assistant refuses are percent-encoded. */
 function encodeTopic(address: string): string {
   return address.replace(/[%+#\p{Noncharacter_Code_Point}]/gu, (character) => encodeURIComponent(character));
 }
 
-/** Returns a function that checks whether any of the globs matches an address. */
+/** Returns a function that returns whether an address matches any of the globs. */
 export function selectBy(globs: readonly string[]): (address: string) => boolean {
   const patterns = globs.map(globToRegExp);
   return (address) => patterns.some((pattern) => pattern.test(address));

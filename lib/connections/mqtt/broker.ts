@@ -1,6 +1,6 @@
 // The session with a broker: connects, subscribes, publishes in a defined order, and notices when the broker is unreachable. After a
-// connect, the session first subscribes, then publishes all current values, and finally the status `online`. While the broker is
-// unreachable, only topics are queued, not payloads: each topic provides its newest payload when it is sent.
+// connect, the session first subscribes to all topics, then publishes all current values, and finally publishes the status `online`. While
+// the broker is unreachable, only topics are queued, not payloads: the payload is determined when the message is sent.
 
 import { randomUUID } from 'node:crypto';
 import type { IClientOptions, MqttClient } from 'mqtt';
@@ -12,43 +12,43 @@ import type { Log } from '../connection.ts';
 import { LinkStream, maxPacketBytes } from './link-stream.ts';
 import { maxTopicBytes, writePublish } from './publish-packet.ts';
 
-/** The maximum number of unsent bytes. Above this number, the hub waits before it sends further payloads. */
+/** The number of unsent bytes above which the hub waits before it sends further payloads. */
 export const maxUnsentBytes = 262_144;
-/** The maximum number of trigger messages that wait to be sent. */
+/** The maximum number of trigger messages that are waiting to be sent. */
 export const maxFires = 1024;
-/** The maximum number of the hub's own payloads per topic that the hub recognizes when a broker without `noLocal` sends them back. */
+/**
+ * The maximum number of recently published payloads that are remembered per topic. A broker without `noLocal` sends the hub's own messages
+ * back, and the hub recognizes them by their payloads.
+ */
 export const maxEchoes = 64;
 /** The maximum number of payloads that are sent in one round of the event loop. */
 const sentPerRound = 64;
-/**
- * The minimum time between two writes to the link, in milliseconds. While there is much to send, each write therefore contains more
- * messages.
- */
+/** The minimum time between two writes to the link, in milliseconds. Under load, each write therefore contains several messages. */
 const gatherMs = 2;
 /** The maximum number of topic filters in one SUBSCRIBE packet. */
 const filtersPerPacket = 200;
 /** The pause before the next attempt after the broker has refused the hub, in milliseconds. */
 const refusedPauseMs = 30_000;
-/** The maximum pause while the connection is refused, in milliseconds. */
+/** The maximum pause between attempts while the broker's host refuses TCP connections, in milliseconds. */
 const longestRefusedMs = 1500;
 
-/** A topic that has a payload to publish. */
+/** A topic to which a payload is to be published. */
 export interface Outgoing {
   readonly topic: string;
   readonly isRetained: boolean;
-  /** Returns the newest payload, or undefined if there is nothing to publish. */
+  /** Returns the latest payload, or undefined if there is nothing to publish. */
   take(): string | undefined;
-  /** Returns the stamp for the message, if several hubs publish to the topic. */
+  /** Returns the stamp for the message. Only needed if several hubs publish to the topic. */
   stampOf?(): Stamp;
 }
 
 /**
- * Orders the messages for a topic to which several hubs publish. A stamp is sent as an MQTT 5 user property: `patchbay: '17
+ * A stamp, which orders the messages for a topic to which several hubs publish. A stamp is sent as an MQTT 5 user property: `patchbay: '17
  * patchbay-1b9d'`.
  */
 export interface Stamp {
   readonly number: number;
-  /** The client ID of the sender. If two messages have the same number, the one with the greater client ID counts. */
+  /** The client ID of the sender. If two messages have the same number, the message from the sender with the greater client ID wins. */
   readonly by: string;
 }
 
@@ -60,32 +60,32 @@ export interface BrokerOptions {
   readonly version: '5' | '3.1.1' | undefined;
   readonly connectTimeoutMs: number;
   readonly keepAliveMs: number;
-  /** The topic for the last will; undefined if there is no last will. */
+  /** The topic for the status and the last will; undefined if the session has neither. */
   readonly status: string | undefined;
   readonly scheduler: SchedulerLike;
   readonly log: Log;
 }
 
 export interface BrokerEvents {
-  /** Called when the broker has accepted the connection and before any message arrives. The listener publishes its values. */
+  /** Called when the broker has accepted the connection, before any message arrives. The listener should publish its values. */
   opened(): void;
-  /** Called when the retained messages have arrived. The listener publishes the missing values. */
+  /** Called when the retained messages have arrived. The listener should publish values that are missing on the broker. */
   retained(): void;
-  /** Called when everything is subscribed and published. */
+  /** Called when all filters are subscribed and all values are published. */
   ready(): void;
   away(reason: string): void;
   received(topic: string, payload: Buffer, isRetained: boolean, stamp: Stamp | undefined): void;
   wire(direction: 'in' | 'out', bytes: Uint8Array): void;
 }
 
-/** A topic filter. */
+/** A topic filter to subscribe to. */
 export interface Filter {
   readonly topic: string;
-  /** Whether the hub needs the topics' retained messages. */
+  /** Whether the broker should send the retained messages for the filter. */
   readonly isRetainedWanted: boolean;
 }
 
-/** The reasons why a broker refuses a connection, by the code in MQTT 5 or 3.1.1. */
+/** The reasons why a broker refuses a connection, by reason code (MQTT 5) or return code (MQTT 3.1.1). */
 const refusals: Readonly<Record<number, string>> = {
   2: 'the broker refuses the client ID',
   3: 'the broker is not available',
@@ -119,10 +119,10 @@ export class Broker {
   #isAccepted = false;
   #isReady = false;
   #hasRetained = false;
-  /** Whether the hub is waiting for the answer to a ping, which follows the retained messages. */
+  /** Whether the hub is waiting for a ping response, which arrives after the retained messages. */
   #isAwaiting = false;
   #isSending = false;
-  /** When the last round of sending ended, on the clock of `performance`. */
+  /** The time at which the last sending round ended, in milliseconds as returned by `performance.now()`. */
   #sentAtMs = 0;
   #isStopped = false;
   /** The number of filters that the broker has not yet confirmed. */
@@ -153,12 +153,12 @@ export class Broker {
     );
   }
 
-  /** Whether everything is subscribed and published. */
+  /** Whether all filters are subscribed and all values are published. */
   get isReady(): boolean {
     return this.#isReady;
   }
 
-  /** Whether the broker supports `noLocal`, so that it does not send the hub's own messages back. */
+  /** Whether the broker supports `noLocal`, in which case it does not send the hub's own messages back. */
   get hasNoLocal(): boolean {
     return this.#version === 5;
   }
@@ -169,7 +169,7 @@ export class Broker {
     this.#link.start();
   }
 
-  /** Publishes the status `offline` and ends the session. */
+  /** Publishes the status `offline` and closes the link. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#timers.unsubscribe();
@@ -186,7 +186,7 @@ export class Broker {
     await this.#link.stop();
   }
 
-  /** Subscribes to topic filters, now or after the next connect. */
+  /** Subscribes to topic filters immediately or, while the broker is unreachable, after the next connect. */
   subscribe(filters: readonly Filter[]): void {
     const fresh = filters.filter(({ topic }) => !this.#filters.has(topic));
     for (const filter of fresh) this.#filters.set(filter.topic, filter);
@@ -198,14 +198,14 @@ export class Broker {
     if (this.#isAccepted && gone.length > 0) this.#client?.unsubscribe(gone, () => {});
   }
 
-  /** Publishes the newest payload of a topic soon. Does nothing while the broker is unreachable. */
+  /** Queues a topic so that its latest payload is published. Does nothing while the broker is unreachable. */
   publish(outgoing: Outgoing): void {
     if (!this.#isAccepted) return;
     this.#dirty.add(outgoing);
     this.#send();
   }
 
-  /** Publishes a trigger, which is never retained. Returns false if the message was dropped. */
+  /** Publishes a trigger message, which is never retained. Returns false if the message was dropped. */
   fire(topic: string, payload: string): boolean {
     if (!this.#isReady || this.#fires.length >= maxFires) return false;
     this.#fires.push({ topic, payload });
@@ -239,14 +239,15 @@ export class Broker {
       protocolId: 'MQTT',
       clean: true,
       keepalive: Math.ceil(keepAliveMs / 1000),
-      reschedulePings: false, // the client also pings while it is sending, because a broker that does not answer is unreachable
+      reschedulePings: false, // the client pings even while it is sending, because a broker that does not answer is unreachable
       reconnectPeriod: 0,
       connectTimeout: 2 ** 30,
       queueQoSZero: false,
-      incomingStore: new Store({ clean: false }), // the client still reads the store for packets that arrive after the client has ended
+      incomingStore: new Store({ clean: false }), // the client still reads the store for packets that arrive after the client was closed
       customHandleAcks: (_topic, _message, { qos }, done) => {
         if (qos < 2) done(0);
-        // MQTT 3.8.4: no more than the subscribed QoS; a message with QoS 2 would be kept until the broker releases it
+        // MQTT section 3.8.4: messages arrive with at most the subscribed QoS; a client would have to store messages with QoS 2 until the
+        // broker releases them
         else if (this.#stream === stream)
           this.#link.fail('the broker sent a message with QoS 2, to which the hub never subscribes');
       },
@@ -295,7 +296,7 @@ export class Broker {
     );
   }
 
-  /** Ends the link if the work throws, because an uncaught error in a client callback would end the hub. */
+  /** Calls `work` and closes the link if it throws, because an uncaught error in a callback of the MQTT client would end the hub. */
   #guarded(work: () => void): void {
     try {
       work();
@@ -325,7 +326,7 @@ export class Broker {
     this.#link.fail(reason);
   }
 
-  /** Handles the end of the link. Returns the minimum pause before the next attempt, in milliseconds. */
+  /** Handles the end of the link. Returns the minimum pause before the next attempt in milliseconds. */
   #ended(reason: string): number {
     const refusal = this.#refusal;
     const wasHeard = this.#stream?.isHeard === true;
@@ -393,7 +394,7 @@ export class Broker {
     else setImmediate(round);
   }
 
-  /** Publishes until enough bytes are waiting to be sent, and continues once fewer are waiting. */
+  /** Publishes queued messages until enough bytes are waiting in the link, and continues when the link has sent some of them. */
   #sendRound(): void {
     this.#isSending = false;
     if (!this.#isAccepted || this.#client === undefined || this.#isStopped) return;
@@ -426,7 +427,7 @@ export class Broker {
     if (packets.length > 0) this.#stream!.write(packets.length === 1 ? packets[0] : Buffer.concat(packets));
   }
 
-  /** Appends a message to `packets` as a packet. */
+  /** Encodes a message and appends the packet to `packets`. */
   #publish(packets: Buffer[], topic: string, payload: string, isRetained: boolean, stamp?: Stamp): void {
     if (!this.hasNoLocal) {
       const echoes = this.#echoes.get(topic) ?? [];
@@ -445,7 +446,7 @@ export class Broker {
     packets.push(writePublish(text, topicBytes, isRetained, this.#version, property));
   }
 
-  /** Waits for the answer to a ping. All retained messages arrive before this answer. */
+  /** Sends a ping. When the response arrives, all retained messages have arrived as well. */
   #awaitRetained(): void {
     if (this.#timers.closed || this.#isAwaiting) return;
     this.#isAwaiting = true;
@@ -491,13 +492,13 @@ export class Broker {
 const stampName = 'patchbay';
 const space = 32;
 
-/** Reads the number of a message from its user property. Returns undefined if the message has no number. */
+/** Reads the stamp of a message from its user property. Returns undefined if the message has no stamp. */
 function stampIn(property: unknown): Stamp | undefined {
   const [, number, by] = (typeof property === 'string' && /^(\d{1,15}) (\S{1,128})$/.exec(property)) || [];
   return by === undefined ? undefined : { number: Number(number), by };
 }
 
-/** Returns the reason for the end of a link as a sentence. */
+/** Converts the reason why a link has ended to a sentence for the user. */
 function sentenceOf(reason: string): string {
   if (/alert certificate required|peer did not return a certificate/i.test(reason))
     return 'the broker requires a client certificate: set tls.certFile and tls.keyFile';

@@ -1,6 +1,6 @@
-// Devices that announce themselves: their discovery documents become parameters. When a document arrives again, only the differences take
-// effect: unchanged parameters remain, and missing parameters are withdrawn. The parameter `refused` lists everything that cannot become a
-// parameter, with the reason.
+// Converts the discovery documents of devices that announce themselves to parameters. When a document arrives again, only the differences
+// take effect: unchanged parameters remain, and missing parameters are withdrawn. The parameter `refused` lists everything that could not
+// be converted to a parameter, with the reasons.
 
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
@@ -19,10 +19,13 @@ import type { MqttSettings } from './settings.ts';
 import { tasmotaDevice } from './tasmota.ts';
 import { shellyDevice, shellyFilters, zigbeeDevices } from './vendors.ts';
 
-/** The maximum number of documents, and their maximum size in bytes. A Zigbee2MQTT device list may have up to `maxPacketBytes`. */
+/**
+ * The maximum number of discovery documents, and their maximum size in bytes. A Zigbee2MQTT device list may be larger, up to
+ * `maxPacketBytes`.
+ */
 export const maxDocuments = 20_000;
 export const maxDocumentBytes = 262_144;
-/** The maximum number of refused documents that are listed. */
+/** The maximum number of refused documents in the list. */
 export const maxRefused = 500;
 
 /** The ID of the parameter that lists the refused documents. */
@@ -33,7 +36,7 @@ export interface DiscoveryOptions {
   readonly settings: NonNullable<MqttSettings['discover']>;
   readonly bindings: Bindings;
   readonly broker: Broker;
-  /** The parameters that are already declared. */
+  /** The parameters that are already declared, by Parameter ID. */
   readonly expected: ReadonlyMap<string, ParameterDeclaration>;
   emit(event: ConnectionEvent): void;
 }
@@ -52,17 +55,17 @@ export class Discovery {
   readonly #isAllowed: (topic: string) => boolean;
   readonly #isDenied: (topic: string) => boolean;
   readonly #known = new Map<string, Known>();
-  /** The Parameter IDs that each document describes. */
+  /** The Parameter IDs that each document describes, by document key. */
   readonly #documents = new Map<string, ReadonlySet<string>>();
   /**
-   * The digests of the documents that were applied. If the same document arrives again, such as after a restart of Home Assistant, nothing
-   * changes.
+   * The digests of the documents that were applied, by document key. If an identical document arrives again, for example after a restart of
+   * Home Assistant, nothing changes.
    */
   readonly #digests = new Map<string, string>();
   readonly #refused = new Map<string, readonly string[]>();
   readonly #tasmotaParts = new Map<string, { config?: unknown; sensors?: unknown }>();
   readonly #zigbeeAddresses = new Set<string>();
-  /** The bindings that documents have described since the last round of the event loop. */
+  /** The bindings found in documents since the last round of the event loop, by Parameter ID. */
   #found = new Map<string, Binding>();
   #declares: ParameterDeclaration[] = [];
   #isPending = false;
@@ -88,7 +91,7 @@ export class Discovery {
     broker.subscribe(filters.map((topic) => ({ topic, isRetainedWanted: true })));
   }
 
-  /** Handles a message. Returns false if the message announces nothing. */
+  /** Handles a message. Returns false if the topic is not a discovery topic. */
   received(topic: string, bytes: Buffer, isRetained: boolean): boolean {
     try {
       return this.#read(topic, bytes, isRetained);
@@ -114,7 +117,7 @@ export class Discovery {
     }
     const place = this.#homeAssistant === undefined ? undefined : placeIn(topic, this.#homeAssistant);
     if (place !== undefined) {
-      // a document from this hub or from another hub, because NATS may connect their brokers
+      // a document from this hub, or from another hub if NATS connects their brokers
       if (place.node?.startsWith('patchbay_') === true) return true;
       if (!this.#isShort(topic, bytes) || this.#isTaken(topic, bytes)) return true;
       const described = payload.isEmpty
@@ -172,7 +175,7 @@ export class Discovery {
     this.#take(`tasmota ${mac}`, bindings, refused);
   }
 
-  /** Returns whether a document equals the last document with the same key. If it does not, stores its digest. */
+  /** Returns whether a document equals the last document with the same key. If the document differs, stores its digest. */
   #isTaken(key: string, document: string | Buffer): boolean {
     const digest = createHash('sha1').update(document).digest('base64');
     if (this.#digests.get(key) === digest && this.#documents.has(key)) return true;
@@ -180,7 +183,7 @@ export class Discovery {
     return false;
   }
 
-  /** Applies a document's parameters, which replace the parameters from its previous version. */
+  /** Applies the parameters in a document. They replace the parameters in the previous version of the document. */
   #take(key: string, bindings: readonly Binding[], reasons: readonly string[]): void {
     const refused = [...reasons];
     const before = this.#documents.get(key) ?? new Set();
@@ -254,7 +257,7 @@ export class Discovery {
     setImmediate(() => this.#flush());
   }
 
-  /** Declares and binds all new parameters together, and reports the refused documents. */
+  /** Declares and binds all newly found parameters together, and updates the list of refused documents. */
   #flush(): void {
     if (!this.#isPending || this.#isStopped) return;
     this.#isPending = false;
@@ -267,7 +270,7 @@ export class Discovery {
     emit({ set: refusedId, value: this.#text() });
   }
 
-  /** Returns the list as JSON, truncated to the maximum length of a string. */
+  /** Returns the list of refused documents as JSON, truncated to the maximum length of a text value. */
   #text(): string {
     const lines: string[] = [];
     let length = 2;

@@ -1,5 +1,5 @@
-// Home Assistant discovery documents: reads their keys, abbreviated or not, with the base topic `~`, and creates the parameters that
-// `entities.ts` finds in them. ESPHome, the Zigbee2MQTT bridge and other programs publish documents of this form.
+// Reads Home Assistant discovery documents: expands abbreviated keys and the base topic `~`, and collects the parameters that `entities.ts`
+// finds. ESPHome, the Zigbee2MQTT bridge and other programs publish documents of this form.
 
 import { Payload, readValue, type Words, wordOf } from '../../device/payload.ts';
 import { HubError } from '../../model/error.ts';
@@ -16,7 +16,7 @@ import { compileTemplate, noneText, TemplateError } from './templates.ts';
 export type Json = Readonly<Record<string, unknown>>;
 
 export interface DocumentPlace {
-  /** The topic of the document. */
+  /** The topic to which the document was published. */
   readonly topic: string;
   readonly component: string;
   /** The node ID in the topic; undefined if the topic has no node ID. */
@@ -24,7 +24,7 @@ export interface DocumentPlace {
   readonly object: string;
 }
 
-/** Splits `homeassistant/sensor/node/object/config` into its parts; undefined if the topic has another form. */
+/** Splits a topic such as `homeassistant/sensor/node/object/config` into its parts. Returns undefined if the topic has another form. */
 export function placeIn(topic: string, prefix: string): DocumentPlace | undefined {
   if (!topic.startsWith(`${prefix}/`)) return undefined;
   const [component, ...others] = topic.slice(prefix.length + 1).split('/');
@@ -32,7 +32,7 @@ export function placeIn(topic: string, prefix: string): DocumentPlace | undefine
   return { topic, component: component!, node: others.length === 2 ? others[0] : undefined, object: others.at(-1)! };
 }
 
-/** Returns the entities in a document. A device document contains several entities, by their keys. */
+/** Returns the entities in a document, each with its place and its own document. A device document contains several entities. */
 export function entitiesIn(
   place: DocumentPlace,
   json: unknown,
@@ -75,12 +75,12 @@ function textOf(value: unknown): string | undefined {
       : undefined;
 }
 
-/** Returns a value as templates in documents print it, so that words can be compared. */
+/** Returns a value as a template in a document prints it, so that it can be compared with words. */
 function wordIn(value: Value): string {
   return typeof value === 'boolean' ? (value ? 'True' : 'False') : toText(value);
 }
 
-/** Converts any string to a valid segment of an ID. */
+/** Converts a string to a valid segment of a Parameter ID. */
 export function segmentOf(text: string): string {
   return (
     text
@@ -90,33 +90,33 @@ export function segmentOf(text: string): string {
   );
 }
 
-/** Describes one parameter of an entity. `state`, `template`, `command` and `commandTemplate` are keys of the document. */
+/** A parameter of an entity. `state`, `template`, `command` and `commandTemplate` are names of keys in the entity's document. */
 export interface Part {
   readonly type: ValueType;
-  /** The suffix of the ID. Without a suffix, the parameter has the same ID as the entity. */
+  /** The suffix of the Parameter ID. Without a suffix, the parameter has the ID of the entity. */
   readonly name?: string;
   readonly state?: string | undefined;
   readonly template?: string | undefined;
   readonly command?: string | undefined;
   readonly commandTemplate?: string | undefined;
-  /** Further names that the command template may use. `named` returns their values. */
+  /** Further names that the command template may use; `named` returns their values. */
   readonly names?: readonly string[];
   readonly named?: (value: Value, word: Value) => Readonly<Record<string, Value | undefined>>;
-  /** Reads the state from the payload or from the result of the template, instead of the usual conversion. */
+  /** Reads the state from the payload or the template's result, instead of the default conversion. */
   readonly read?: (payload: Payload) => unknown;
-  /** Returns the payload for a command, instead of the usual conversion. Errors: `not-convertible`. */
+  /** Returns the payload for a command, instead of the default conversion. Errors: `not-convertible`. */
   readonly send?: (value: Value, word: Value) => string;
   readonly words?: Words;
-  /** The words for commands, if they differ from the words for states. */
+  /** The words for true and false in commands, if they differ from the words in states. */
   readonly commands?: Words;
-  /** The values of words that differ from the words themselves. */
+  /** The parameter's values for words that the device uses, if they differ from the words. */
   readonly values?: Readonly<Record<string, string>>;
-  /** The words that do not concern the parameter. */
+  /** The words in states that do not concern the parameter. */
   readonly ignored?: readonly (string | undefined)[];
   readonly about?: About | undefined;
 }
 
-/** An entity. Reads the keys of its document and collects the parameters. */
+/** Reads the keys of an entity's document and collects the entity's parameters. */
 export class Entity {
   readonly bindings: Binding[] = [];
   readonly refused: string[] = [];
@@ -134,7 +134,7 @@ export class Entity {
     this.#expireMs = this.#milliseconds('expire_after');
     const name = this.#availabilityKey(key);
     this.#device = {
-      name: this.#expireMs === undefined ? name : `${name} ${this.#prefix}`, // a separate device, because it may become stale on its own
+      name: this.#expireMs === undefined ? name : `${name} ${this.#prefix}`, // a device of its own, because it may become stale on its own
       availability: this.#availability(),
       mode: modes.find((mode) => mode === document.availability_mode) ?? 'latest',
     };
@@ -154,7 +154,7 @@ export class Entity {
     return Array.isArray(value) ? value.flatMap((one) => textOf(one) ?? []) : [];
   }
 
-  /** Returns a topic with the base topic resolved, or undefined if the topic is missing or invalid. */
+  /** Returns the topic under a key of the document, with the base topic expanded. Returns undefined if the topic is missing or invalid. */
   topic(key: string): string | undefined {
     const written = this.document[key];
     if (typeof written !== 'string') return undefined;
@@ -225,15 +225,15 @@ export class Entity {
   }
 
   /**
-   * Converts a number of seconds to milliseconds, limited to the maximum duration of a timer. Returns undefined if the document has no such
-   * number.
+   * Returns the duration under a key of the document, converted from seconds to milliseconds and limited to the maximum duration of a
+   * timer. Returns undefined if there is no such duration.
    */
   #milliseconds(key: string): number | undefined {
     const seconds = this.number(key) ?? 0;
     return seconds > 0 ? Math.min(seconds * 1000, longestDurationMs) : undefined;
   }
 
-  /** Returns a function that reads the state. This function ignores empty strings, unless the parameter accepts any string. */
+  /** Returns a function that reads the state from a payload. It ignores empty strings, unless the parameter accepts any string. */
   #reader({ type, template, read, values, ignored = [], about }: Part): (payload: Payload) => unknown {
     const text = template === undefined ? undefined : this.text(template);
     const isAnyText = type === 'S' && about?.choices === undefined;
@@ -265,7 +265,10 @@ export class Entity {
     };
   }
 
-  /** Adds a parameter that has a separate template for the command false, if the document contains this template. */
+  /**
+   * Adds a parameter. If the document contains a separate template for the command that writes false, the parameter uses this template as
+   * well.
+   */
   addSwitched({ offTemplate, ...part }: Part & { readonly offTemplate: string }): void {
     if (this.text(offTemplate) === undefined) {
       this.add(part);
@@ -343,15 +346,15 @@ export class Entity {
 
 const modes = ['all', 'any', 'latest'] as const;
 
-/** The words that devices send for an unknown value. */
+/** The words that devices send if a value is unknown. */
 const unknownWords: ReadonlySet<unknown> = new Set([noneText, 'unknown', 'unavailable']);
 
-/** Returns metadata with the words as choices. */
+/** Returns metadata in which the words are the choices. */
 export function choicesOf(words: readonly string[]): About {
   return words.length === 0 ? {} : { choices: Object.fromEntries(words.map((word) => [word, word])) };
 }
 
-/** Returns the keys for a property: `mode_state_topic`, `mode_state_template`, `mode_command_topic`, `mode_command_template`. */
+/** Returns the document keys for a property: `mode_state_topic`, `mode_state_template`, `mode_command_topic`, `mode_command_template`. */
 export function keysOf(name: string, template = `${name}_state_template`): Partial<Part> {
   return {
     state: `${name}_state_topic`,

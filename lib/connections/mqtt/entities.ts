@@ -1,4 +1,4 @@
-// The kinds of entities in Home Assistant's MQTT discovery, and their parameters. The keys, the defaults and the payloads come from the
+// Creates the parameters for each kind of entity in Home Assistant's MQTT discovery. The keys, defaults and payloads follow the
 // documentation of each kind.
 
 import type { Payload } from '../../device/payload.ts';
@@ -10,13 +10,13 @@ import { describeLight } from './lights.ts';
 /** The parameters that a document describes. */
 export interface Described {
   readonly bindings: readonly Binding[];
-  /** The parts that were omitted, with the reasons. */
+  /** The reasons why parts of the document were omitted. */
   readonly refused: readonly string[];
 }
 
-/** The kinds of entities without a value, or with a value that no parameter can hold. */
+/** The kinds of entities that have no value or whose value does not fit into a parameter. */
 const withoutValue: ReadonlySet<string> = new Set(['camera', 'image', 'infrared', 'remote', 'tag']);
-/** The maximum number of event types per entity that become triggers. */
+/** The maximum number of event types in an entity that become triggers. */
 const maxEvents = 100;
 
 /** Returns the parameters of an entity. */
@@ -42,7 +42,7 @@ const command = { command: 'command_topic', commandTemplate: 'command_template' 
 const both = { ...state, ...command } as const;
 const templatedState = { ...both, template: 'state_value_template' } as const;
 
-/** The device classes of sensors with values other than numbers. */
+/** The device classes of sensors whose values are not numbers. */
 const textClasses: ReadonlySet<string> = new Set(['date', 'enum', 'timestamp', 'uptime']);
 
 /** Reads the type of an event from a payload, such as `{"event_type": "press"}`. */
@@ -50,14 +50,14 @@ function eventTypeIn(payload: Payload): unknown {
   return payload.at(['event_type']);
 }
 
-/** Adds a trigger for each command, except for commands that the document disables. */
+/** Adds a trigger for each command that the document does not disable. */
 function addCommands(entity: Entity, commands: Readonly<Record<string, readonly [key: string, usual: string]>>): void {
   for (const [name, [key, usual]] of Object.entries(commands))
     if (entity.document[key] !== null)
       entity.add({ type: 'T', name, command: 'command_topic', words: { on: entity.text(key) ?? usual } });
 }
 
-/** Adds the state of a cover or valve. The values do not depend on the words that the device uses. */
+/** Adds the state of a cover or valve. The parameter's values are the same for all devices, whatever words the devices use. */
 function addState(entity: Entity): void {
   const states = ['open', 'opening', 'closed', 'closing', 'stopped'];
   entity.add({
@@ -75,7 +75,7 @@ const openAndClose = {
   stop: ['payload_stop', 'STOP'],
 } as const;
 
-/** Returns the range of positions from closed to open. The number for the closed position may be the greater one. */
+/** Returns the range of positions, given the keys for the closed and the open position. The closed position may have the greater number. */
 function rangeOf(entity: Entity, low: string, high: string): About {
   const [from, to] = [entity.number(low) ?? 0, entity.number(high) ?? 100];
   const [min, max] = [Math.min(from, to), Math.max(from, to)];
@@ -86,7 +86,7 @@ function unitOf(entity: Entity): string {
   return entity.text('temperature_unit') === 'F' ? '°F' : '°C';
 }
 
-/** Adds the target temperatures and all other temperatures of a climate device or water heater. */
+/** Adds the target temperatures and the current temperature of a climate device or water heater. */
 function addTemperatures(entity: Entity, names: readonly string[], [usualMin, usualMax]: readonly number[]): void {
   const unit = unitOf(entity);
   const about = {
@@ -136,7 +136,7 @@ function addAction(entity: Entity): void {
   entity.add({ type: 'S', name: 'action', state: 'action_topic', template: 'action_template' });
 }
 
-/** The functions that describe the entities, by kind. */
+/** The functions that add the parameters of an entity, by kind of entity. */
 const describers: Readonly<Record<string, (entity: Entity) => void>> = {
   binary_sensor: (entity) => entity.add({ type: 'B', ...state, words: entity.words }),
   sensor(entity) {
@@ -182,14 +182,17 @@ const describers: Readonly<Record<string, (entity: Entity) => void>> = {
   button: (entity) => entity.add({ type: 'T', ...command, words: { on: entity.text('payload_press') ?? 'PRESS' } }),
   scene: (entity) =>
     entity.add({ type: 'T', command: 'command_topic', words: { on: entity.text('payload_on') ?? 'ON' } }),
-  /** Adds the type of the last event, and a trigger for each type, because the same event twice in a row changes no value. */
+  /**
+   * Adds a parameter for the type of the last event, and a trigger for each type. Triggers are necessary because the value does not change
+   * if the same event occurs twice.
+   */
   event(entity) {
     const types = entity.list('event_types');
     const part = { ...state, read: eventTypeIn } as const;
     entity.add({ type: 'S', ...part, about: { ...choicesOf(types), class: 'event' } });
     for (const one of types.slice(0, maxEvents)) entity.add({ type: 'T', name: one, ...part, words: { on: one } });
   },
-  /** Adds a button on a device: `{"automation_type": "trigger", "topic": …, "payload": "single"}`. */
+  /** Adds a trigger for a button on a device: `{"automation_type": "trigger", "topic": …, "payload": "single"}`. */
   device_automation(entity) {
     if (entity.text('automation_type') !== 'trigger') {
       entity.refuse('a device_automation must be a trigger');

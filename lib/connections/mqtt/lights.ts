@@ -1,5 +1,5 @@
-// Lights in Home Assistant's MQTT discovery, in all three schemas. A color is a string of numbers with commas, as in the default schema:
-// `255,0,127`.
+// Adds the parameters for lights in Home Assistant's MQTT discovery, in all three schemas. A color is a string of numbers separated by
+// commas, as in the default schema: `255,0,127`.
 
 import type { Payload } from '../../device/payload.ts';
 import { HubError } from '../../model/error.ts';
@@ -8,7 +8,7 @@ import { toText, type Value } from '../../model/value.ts';
 import { choicesOf, type Entity, keysOf } from './documents.ts';
 
 interface Color {
-  /** The names of the numbers in command templates and in JSON. */
+  /** The names of the color's numbers in command templates and in JSON. */
   readonly names: readonly string[];
   readonly keys: readonly string[];
   readonly max: readonly number[];
@@ -26,7 +26,7 @@ const colors: Readonly<Record<string, Color>> = {
   xy: { names: ['x', 'y'], keys: ['x', 'y'], max: [1, 1] },
 };
 
-/** Returns the numbers in a color. Errors: `not-convertible`. */
+/** Parses the numbers in a color value. Errors: `not-convertible`. */
 function numbersIn(value: Value, name: string): readonly number[] {
   const { max } = colors[name]!;
   const parts = toText(value).split(',');
@@ -53,14 +53,14 @@ function describeColor(name: string): About {
   return { description: names.map((one, place) => `${one} 0..${max[place]}`).join(', ') };
 }
 
-/** Returns the metadata for the color temperature, in mireds or kelvins. */
+/** Returns the metadata for the color temperature of a light, in mireds or kelvins. */
 function temperatureOf(entity: Entity): About {
   return entity.document.color_temp_kelvin === true
     ? { unit: 'K', min: entity.number('min_kelvin') ?? 2000, max: entity.number('max_kelvin') ?? 6535 }
     : { unit: 'mired', min: entity.number('min_mireds') ?? 153, max: entity.number('max_mireds') ?? 500 };
 }
 
-/** Adds the parameters of a light in any of the three schemas: state, brightness, color temperature, effect and colors. */
+/** Adds the parameters for a light in any of the three schemas: state, brightness, color temperature, effect and colors. */
 export function describeLight(entity: Entity): void {
   const brightness = { min: 0, max: entity.number('brightness_scale') ?? 255 };
   const effects = choicesOf(entity.list('effect_list'));
@@ -153,7 +153,7 @@ function addJsonLight(entity: Entity, brightness: About, effects: About): void {
 }
 
 /**
- * Adds the parameters of a light whose commands are templates. Each command contains a single parameter, because a template sees
+ * Adds the parameters for a light with the template schema. Each command sets only one parameter, because the template receives
  * `brightness` only in commands that set the brightness.
  */
 function addTemplateLight(entity: Entity, effects: About): void {

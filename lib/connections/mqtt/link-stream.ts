@@ -1,6 +1,6 @@
-// The link to a broker as a stream for the MQTT client. The stream is read in slices, so that a flood of messages does not delay the rest
-// of the hub. The length of a packet and the number of unread bytes are limited. Plain messages, which make up most of a flood, bypass the
-// client, but never overtake a packet that the client has not handled yet.
+// The link to a broker as a stream for the MQTT client. Received data is handled in small parts, so that a flood of messages does not delay
+// the rest of the hub. The length of a packet and the number of unread bytes are limited. Plain messages, which make up most of a flood,
+// bypass the client but never overtake a packet that the client has not handled yet.
 
 import { Duplex } from 'node:stream';
 import type { DeviceLink } from '../../device/link.ts';
@@ -8,33 +8,33 @@ import { type Published, packetLength, readPublish } from './publish-packet.ts';
 
 /** The maximum size of a packet that the hub reads, in bytes. */
 export const maxPacketBytes = 16 * 1_048_576;
-/** The maximum number of unread bytes. Above this number, the link is paused. */
+/** The number of unread bytes above which reading from the link is paused. */
 export const maxUnreadBytes = 262_144;
-/** The maximum numbers of received bytes and of packets that are handled in one round of the event loop. */
+/** The maximum number of received bytes and the maximum number of packets that are handled in one round of the event loop. */
 export const readPerRoundBytes = 2048;
 export const readPerRound = 32;
 
-/** The events that the stream reports. */
+/** The callbacks through which the stream reports events. */
 export interface LinkStreamEvents {
   /** Reports a message that bypasses the client. */
   published(message: Published): void;
   fail(reason: string): void;
 }
 
-/** Passes received bytes to the MQTT client in small parts, one part per round of the event loop. */
+/** A stream that passes received bytes to the MQTT client in small parts, one part per round of the event loop. */
 export class LinkStream extends Duplex {
   readonly #link: Pick<DeviceLink, 'send' | 'pause'>;
   readonly #version: 4 | 5;
   readonly #events: LinkStreamEvents;
   #unread: Buffer[] = [];
-  /** The offset of the first unread byte within the first part. */
+  /** The offset of the first unread byte in the first unread part. */
   #at = 0;
   #unreadBytes = 0;
   #isPaused = false;
   #isReading = false;
-  /** The number of bytes in the current packet that the client has not received yet. */
+  /** The number of bytes of the current packet that have not been passed to the client yet. */
   #restBytes = 0;
-  /** The number of packets that the client has received but not handled yet. */
+  /** The number of packets that have been passed to the client but not handled yet. */
   #untaken = 0;
   isHeard = false;
 
@@ -53,7 +53,7 @@ export class LinkStream extends Duplex {
     this.#pass();
   }
 
-  /** Called when the client has handled a packet. */
+  /** Must be called when the client has handled a packet. */
   taken(): void {
     this.#untaken--;
   }
@@ -61,8 +61,8 @@ export class LinkStream extends Duplex {
   override _read(): void {}
 
   /**
-   * Ignores chunks that are not bytes. The client may answer a malformed packet with such a chunk, and the resulting error would end the
-   * hub.
+   * Ignores chunks that are not bytes. The client may write such a chunk in response to a malformed packet, and the resulting error would
+   * end the hub.
    */
   override write(chunk: unknown): boolean {
     try {
@@ -104,7 +104,7 @@ export class LinkStream extends Duplex {
     });
   }
 
-  /** Passes on the packets for one round. Returns false if no complete packet header is left. */
+  /** Passes on packets up to the limits for one round. Returns false if the unread data contains no complete packet header. */
   #passRound(): boolean {
     let left = readPerRoundBytes;
     for (let packets = 0; packets < readPerRound && left > 0 && !this.destroyed; packets++) {
@@ -139,7 +139,7 @@ export class LinkStream extends Duplex {
     return true;
   }
 
-  /** Joins the parts of the next packet header. Returns false if the header is not complete yet. */
+  /** Joins the parts that contain the next packet header. Returns false if the header is incomplete. */
   #joinHead(): boolean {
     for (;;) {
       const first = this.#unread[0];

@@ -1,4 +1,4 @@
-// The connection type `mqtt`: a broker's topics as parameters, the hub's parameters as topics, and devices that announce themselves.
+// The connection type `mqtt`: a broker's topics become parameters, the hub's parameters become topics, and devices can announce themselves.
 
 import { Observable } from 'rxjs';
 import { acceptedValue } from '../../device/payload.ts';
@@ -208,7 +208,7 @@ function simulate(context: ConnectionContext<MqttSettings>): Observable<Connecti
   });
 }
 
-/** Returns the discovered parameters that the setting `expect` declares, and the errors in this setting. */
+/** Returns the discovered parameters that the setting `expect` declares, and the mistakes in this setting. */
 function expectedOf(
   settings: MqttSettings,
   open: readonly OpenTemplate[],

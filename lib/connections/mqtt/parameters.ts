@@ -1,4 +1,4 @@
-// Compiles the parameters in the settings to bindings, and reports all errors. `room/{room}/level` is a template. With `{n:1..8}` or
+// Compiles the parameters in the settings to bindings and reports all mistakes. `room/{room}/level` is a template. With `{n:1..8}` or
 // `{side:L|R}`, the parameters are declared in advance. With `{room}`, a parameter is declared when a message arrives at its topic.
 
 import { type Matcher, parseMatcher } from '../../device/message.ts';
@@ -17,12 +17,12 @@ const maxParameters = 20_000;
 
 type Names = Readonly<Record<string, string>>;
 
-/** A template whose variables get their values from message topics. */
+/** A template with variables whose values come from the topics of messages. */
 export interface OpenTemplate {
-  /** The name as written in the settings. */
+  /** The Parameter ID of the template as written in the settings. */
   readonly name: string;
   readonly type: ParameterSettings['type'];
-  /** The topic filter, such as `house/+/level`. */
+  /** The topic filter that matches all topics of the template, such as `house/+/level`. */
   readonly filter: string;
   /** Returns the binding for a topic, or undefined if the topic does not match. */
   bind(topic: string): Binding | undefined;
@@ -76,7 +76,7 @@ export function compileParameters({ parameters }: Pick<MqttSettings, 'parameters
   return { bindings: [...bindings.values()], open, mistakes };
 }
 
-/** How payloads are read and written; shared by all parameters of a template. */
+/** The functions that read and write payloads, which all parameters of a template share. */
 interface Io {
   read(payload: Payload): Value | null | undefined;
   format(value: Value, names: Names): string;
@@ -176,7 +176,10 @@ function deviceOf({ availability }: ParameterSettings, values: Names): Device | 
   return { name: JSON.stringify([filled, path, online, offline]), availability: [one] };
 }
 
-/** Returns a topic that reports availability. Without a path, JSON with a key `state` is supported as well. */
+/**
+ * Returns an availability topic whose payload is compared with `online` and `offline`. Without a path, JSON with a key `state` is supported
+ * as well.
+ */
 export function availabilityOf(topic: string, path: string | undefined, online: string, offline: string): Availability {
   const steps = path === undefined ? undefined : readPath(path);
   return {
@@ -191,7 +194,7 @@ export function availabilityOf(topic: string, path: string | undefined, online: 
 
 // Templates: `{n:1..8}` and `{side:L|R}`, and `{room}`, whose values come from messages
 
-/** Returns the values of each variable, or undefined for a variable whose values come from messages. */
+/** Returns the values of each variable in a template. The values are undefined if they come from messages. */
 function readVariables(name: string, add: (message: string) => void): Map<string, readonly string[] | undefined> {
   const variables = new Map<string, readonly string[] | undefined>();
   for (const { 1: inner } of name.matchAll(/\{([^{}]*)\}/g)) {
@@ -211,7 +214,7 @@ function readVariables(name: string, add: (message: string) => void): Map<string
   return variables;
 }
 
-/** Replaces variables with their values. Each `/` in a value is replaced as well, because it would act as a separator in the ID. */
+/** Replaces the variables in a text with their values. */
 function fill(text: string, values: Names): string {
   return text.replace(/\{([^{}:]*)(?::[^{}]*)?\}/g, (whole, name: string) => values[name] ?? whole);
 }
@@ -250,7 +253,10 @@ function openTemplate(
   };
 }
 
-/** Returns a function that returns the values of the variables in a string, or undefined if the string does not match. */
+/**
+ * Returns a function that matches a string with the template and returns the values of the variables, or undefined if the string does not
+ * match.
+ */
 function matcherOf(
   template: string,
   variables: ReadonlyMap<string, readonly string[] | undefined>,

@@ -1,10 +1,10 @@
-// PUBLISH packets with QoS 0, which nearly all messages use. The MQTT client would take several times as long to write and read them. MQTT
-// 3.1.1 and 5, section 3.3.
+// Encodes and decodes PUBLISH packets with QoS 0, which nearly all messages use (MQTT 3.1.1 and 5, section 3.3). The MQTT client would take
+// several times as long.
 
 /** The maximum length of a topic, in bytes. */
 export const maxTopicBytes = 65_535;
 
-/** A message published to a topic. */
+/** A message that was published to a topic. */
 export interface Published {
   readonly topic: string;
   readonly payload: Buffer;
@@ -12,8 +12,8 @@ export interface Published {
 }
 
 /**
- * Encodes a packet. `text` consists of the topic, a space and the payload; `topicBytes` is the length of the topic. `property` is the name
- * and the value of a user property, for MQTT 5 only.
+ * Encodes a PUBLISH packet. `text` consists of the topic, a space and the payload; `topicBytes` is the length of the topic in bytes.
+ * `property` is the name and value of a user property (MQTT 5 only).
  */
 export function writePublish(
   text: Buffer,
@@ -55,7 +55,7 @@ function writeProperty(pair: readonly string[]): Buffer {
   return property;
 }
 
-/** Writes a length with 7 bits per byte, and returns the offset after it. */
+/** Writes a length as a variable byte integer (7 bits per byte) and returns the offset after it. */
 function writeLength(into: Buffer, start: number, length: number): number {
   let at = start;
   for (let rest = length; ; rest >>= 7) {
@@ -65,7 +65,8 @@ function writeLength(into: Buffer, start: number, length: number): number {
 }
 
 /**
- * Returns the length of the packet at a position, including the header, or undefined if the header is incomplete, NaN if it is malformed.
+ * Returns the length of the packet at `start`, including its header, in bytes. Returns undefined if the header is incomplete, and NaN if it
+ * is malformed.
  */
 export function packetLength(bytes: Uint8Array, start: number): number | undefined {
   let rest = 0;

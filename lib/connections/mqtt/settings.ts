@@ -1,4 +1,4 @@
-// The settings of an MQTT connection: the broker, the parameters behind topics, the bridge, and the discovery.
+// The settings of an MQTT connection: the broker, the parameters for topics, the bridge, and the discovery of devices.
 
 import { isIP } from 'node:net';
 import { z } from 'zod';
@@ -11,7 +11,7 @@ import { expectSetting } from '../expected.ts';
 import { lossSetting } from '../loss.ts';
 import { durationSetting, integerSetting, type ResolvePath, readTlsFile } from '../setting.ts';
 
-/** The maximum number of parameters that a connection discovers. */
+/** The maximum number of parameters that one connection may discover. */
 export const maxDiscovered = 20_000;
 /** The maximum length of a topic that brokers accept, in bytes. */
 const maxTopicBytes = 65_535;
@@ -31,7 +31,7 @@ function urlSetting() {
     .refine((url) => URL.canParse(url), { error: ({ input }) => `expected ${urlError}, got ${describe(input)}` });
 }
 
-/** Returns what is wrong with a topic without wildcards, or undefined if the topic is valid. */
+/** Returns a sentence about the mistake in a topic name (without wildcards), or undefined if the topic is valid. */
 export function topicMistake(topic: string): string | undefined {
   if (topic === '' || /[+#\0]/.test(topic) || !topic.isWellFormed() || Buffer.byteLength(topic) > maxTopicBytes)
     return `expected a topic without the wildcards + and #, such as 'house/lamp', got ${describe(topic)}`;

@@ -1,5 +1,5 @@
-// Tasmota devices: `tasmota/discovery/<MAC>/config` and `/sensors` contain a device's topics, words and units. Relays, dimmers, color
-// temperature, shutters, fans, switches, buttons and sensors become parameters.
+// Converts Tasmota devices to parameters. `tasmota/discovery/<MAC>/config` and `/sensors` describe a device's topics, words and units.
+// Relays, dimmers, color temperature, shutters, fans, switches, buttons and sensors become parameters.
 
 import type { Payload } from '../../device/payload.ts';
 import { isJsonObject } from '../../model/json-object.ts';
@@ -11,7 +11,7 @@ import { availabilityOf } from './parameters.ts';
 import { topicMistake } from './settings.ts';
 import { bind, defined, maxExposes, type Part, textOf } from './vendors.ts';
 
-/** The kinds of relays in the key `rl`. */
+/** The kinds of relays, as numbers under the key `rl`. */
 const [simpleRelay, lightRelay, shutterRelay] = [1, 2, 3];
 /** The maximum number of relays, switches, buttons and shutters. */
 const maxIndex = 32;
@@ -51,7 +51,7 @@ const units: Readonly<Record<string, string>> = {
   Weight: 'kg',
   Yesterday: 'kWh',
 };
-/** The keys that contain the units of sensors, and the usual units. */
+/** The keys that contain the unit of a sensor value, with the default units. */
 const statedUnits: Readonly<Record<string, readonly [key: string, usual: string]>> = {
   DewPoint: ['TempUnit', 'C'],
   Pressure: ['PressureUnit', 'hPa'],
@@ -59,11 +59,11 @@ const statedUnits: Readonly<Record<string, readonly [key: string, usual: string]
   Speed: ['SpeedUnit', 'km/h'],
   Temperature: ['TempUnit', 'C'],
 };
-/** Keys beside the sensors that are not sensors themselves. */
+/** The keys in a sensor message that are not sensors. */
 const noSensors: ReadonlySet<string> = new Set(['Time', 'PN532', 'RDM6300', 'TempUnit', 'PressureUnit', 'SpeedUnit']);
 const buttonActions = ['SINGLE', 'DOUBLE', 'TRIPLE', 'QUAD', 'PENTA', 'HOLD', 'CLEAR'];
 
-/** Returns a device's parameters. */
+/** Returns the parameters of a device, given the contents of its two discovery documents. */
 export function tasmotaDevice(mac: string, config: unknown, sensors: unknown): Described {
   if (!isJsonObject(config)) return { bindings: [], refused: [] };
   const name = textOf(config.dn) ?? mac;
@@ -81,7 +81,7 @@ export function tasmotaDevice(mac: string, config: unknown, sensors: unknown): D
   const found = new TasmotaDevice(mac, name, config, topicOf, {
     name: `tasmota ${mac} ${t}`,
     availability:
-      config.dslp === 1 // a device that sleeps most of the time and reports its availability
+      config.dslp === 1 // a device in deep sleep reports its availability by itself
         ? []
         : [availabilityOf(will, undefined, textOf(config.onln) ?? 'Online', textOf(config.ofln) ?? 'Offline')],
   });
@@ -133,7 +133,7 @@ class TasmotaDevice {
     this.bindings.push(...bind(this.#device, { ...part, id, about }));
   }
 
-  /** Returns where a value is reported: by commands at `RESULT` or at a separate topic, and periodically at `STATE`. */
+  /** Returns the topics that report a value: `RESULT` or a separate topic after a command, and `STATE` periodically. */
   #stated(key: string, also: readonly string[] = []): Pick<Part, 'topic' | 'moreTopics' | 'read'> {
     const keys = [key, ...also];
     const own = this.#option('4') ? keys.map((one) => this.#topicOf(1, one.toUpperCase())) : [];
@@ -174,7 +174,7 @@ class TasmotaDevice {
       });
   }
 
-  /** Adds the light's dimmer, color temperature and color, depending on its subtype. */
+  /** Adds the dimmer, color temperature and color of the light, depending on its subtype. */
   addLight(): void {
     const subtype = typeof this.#config.lt_st === 'number' ? this.#config.lt_st : 0;
     const first = this.#relays.indexOf(lightRelay);
@@ -204,7 +204,7 @@ class TasmotaDevice {
         this.#add([key.toLowerCase()], key, { type: 'S', ...this.#stated(key), write: this.#send(key) });
   }
 
-  /** Adds shutters, each of which uses two relays. The position of an inverted shutter is counted from the opposite end. */
+  /** Adds shutters, each of which uses two relays. The position of an inverted shutter is measured from the opposite end. */
   addShutters(): void {
     const options = this.#list('sho');
     const count = Math.floor(this.#relays.filter((kind) => kind === shutterRelay).length / 2);
@@ -234,7 +234,7 @@ class TasmotaDevice {
     }
   }
 
-  /** Adds switches and buttons that send their own messages (SetOption114 and SetOption73). */
+  /** Adds the switches and buttons that send their own messages (SetOption114 and SetOption73). */
   addSwitches(): void {
     const [off = 'OFF', on = 'ON', toggle = 'TOGGLE', hold = 'HOLD'] = this.#list('state').map(String);
     const names = this.#list('swn');
@@ -286,7 +286,7 @@ class TasmotaDevice {
       });
   }
 
-  /** Adds sensors, which may be nested and contain lists: `{"ENERGY": {"Power": [1, 2]}}`. */
+  /** Adds the sensors. They may be nested and contain lists: `{"ENERGY": {"Power": [1, 2]}}`. */
   addSensors(sn: Readonly<Record<string, unknown>>): void {
     const topic = this.#topicOf(2, 'SENSOR');
     let left = maxExposes;
@@ -307,7 +307,7 @@ class TasmotaDevice {
   }
 }
 
-/** Returns the unit that belongs to a path, such as the unit of `Power` for `ENERGY.Power.0`. */
+/** Returns the unit for the value at a path: for `ENERGY.Power.0`, the unit of `Power`. */
 function unitOf(path: readonly string[], sn: Readonly<Record<string, unknown>>): string | undefined {
   for (const key of path.toReversed()) {
     const stated = Object.hasOwn(statedUnits, key) ? statedUnits[key] : undefined;

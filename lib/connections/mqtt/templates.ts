@@ -1,4 +1,4 @@
-// Templates in discovery documents, in a subset of Jinja, which are compiled to the hub's expressions. The hub never runs Jinja. Everything
+// Compiles the templates in discovery documents from a subset of Jinja to the hub's expressions. The hub never runs Jinja. Everything
 // outside the subset is refused with a reason: loops, macros, most filters, and access to anything but the message.
 
 import { partAt } from '../../device/message.ts';
@@ -7,30 +7,33 @@ import { messageOf } from '../../model/error.ts';
 import { KeptResults } from '../../model/kept-results.ts';
 import type { Value } from '../../model/value.ts';
 
-/** The maximum length of a template in characters, the maximum number of words in an expression, and the maximum nesting depth. */
+/** The maximum length of a template in characters, the maximum number of tokens in an expression, and the maximum nesting depth. */
 const maxLength = 4000;
 const maxTokens = 400;
 const maxDepth = 20;
-/** The maximum number of compiled templates in the cache. Many devices share the same templates. */
+/** The maximum number of compiled templates in the cache. Many devices use the same templates. */
 const keptTemplates = 5000;
 
-/** The error for a template that is outside the supported subset; the message gives the reason. */
+/** The error for a template outside the supported subset. The message gives the reason. */
 export class TemplateError extends Error {}
 
-/** The values that a template can read. */
+/** The values that are available to a template. */
 export interface Source {
-  /** The value of the name `value`: a string when the template reads a payload, or the value itself when the template writes a command. */
+  /**
+   * The value of the name `value`: the payload as a string if the template reads a payload, or the value to write if the template formats a
+   * command.
+   */
   readonly text: Value;
-  /** The value of the name `value_json`. */
+  /** The value of the name `value_json`: the payload as JSON. */
   readonly json: unknown;
-  /** Further names with which the template was compiled. Names without a value are undefined. */
+  /** The values of further names with which the template was compiled. Names without a value are undefined. */
   readonly names?: Readonly<Record<string, Value | undefined>>;
 }
 
 export interface Template {
-  /** The compiled expression as text, for people. */
+  /** The compiled expression as text, for logs and tests. */
   readonly expression: string;
-  /** Returns the result, or undefined if the message lacks a part that the template needs. Errors: any expression error. */
+  /** Evaluates the template. Returns undefined if the message lacks a part that the template needs. Errors: any expression error. */
   evaluate(source: Source): Value | undefined;
 }
 
@@ -55,10 +58,10 @@ export function compileTemplate(text: string, names: readonly string[] = []): Te
   return known;
 }
 
-/** Where the value of a name comes from. */
+/** The origin of a name's value: `value`, `value_json`, or one of the further names. */
 type From = 'value' | 'value_json' | (string & {});
 
-/** A name in the expression, and the value that is read for it. */
+/** A variable in the compiled expression and the part of the message that determines its value. */
 interface Read {
   readonly name: string;
   readonly asks: 'value' | 'defined' | 'none' | 'true' | 'isTrue' | 'isFalse' | 'number';
@@ -121,12 +124,12 @@ function isNumber(part: unknown): boolean {
   return typeof part === 'number' || typeof part === 'boolean';
 }
 
-/** A term of a template: a value, a list or map, or an expression. */
+/** A term in a template expression: a value, a list or map, or a compiled expression. */
 type Term =
   | { readonly from: From; readonly path: readonly string[] }
   | { readonly map: Entries }
   | { readonly list: readonly string[] }
-  /** A value in a map, whose key may be missing. */
+  /** The value for a key in a map, which may lack the key. */
   | { readonly chosen: Entries; readonly key: string }
   | { readonly text: string; readonly isTest?: boolean };
 
@@ -135,13 +138,13 @@ type Entries = readonly (readonly [key: string, value: string])[];
 /** The state that all expressions in a template share. */
 interface Scope {
   readonly reads: Map<string, Read>;
-  /** The names that the template may use. */
+  /** The further names that the template may use. */
   readonly names: readonly string[];
-  /** The variables that `{% set name = … %}` has set. */
+  /** The variables that `{% set name = … %}` has defined, by name. */
   readonly variables: Map<string, Term>;
 }
 
-/** Parses text and the statements within it: `{{ … }}`, `{% if … %}`, `{% elif … %}`, `{% else %}`, `{% endif %}`, `{% set name = … %}`. */
+/** Compiles a template's text and statements: `{{ … }}`, `{% if … %}`, `{% elif … %}`, `{% else %}`, `{% endif %}`, `{% set … %}`. */
 class Statements {
   readonly #parts: readonly string[];
   readonly #scope: Scope;
@@ -160,7 +163,7 @@ class Statements {
     return expression;
   }
 
-  /** Parses up to the end of the template, or up to `elif`, `else` or `endif`. */
+  /** Compiles the template up to its end or up to the next `elif`, `else` or `endif`. */
   #block(depth: number): string {
     if (depth > maxDepth) throw new TemplateError(`the template is nested more than ${maxDepth} levels deep`);
     const found: { readonly text: string; readonly isLiteral: boolean }[] = [];
@@ -202,7 +205,7 @@ class Statements {
   #set(text: string, depth: number): void {
     const [, name, rest] = /^(\w+)\s*=(?!=)\s*([\s\S]*)$/.exec(text) ?? [];
     if (name === undefined) throw new TemplateError(`the template uses the unsupported statement {% set ${text} %}`);
-    // in Jinja, the name would remain set after the {% endif %}
+    // in Jinja, the variable would keep its value after {% endif %}
     if (depth > 0) throw new TemplateError('the template sets a name inside an {% if %}');
     this.#scope.variables.set(name, new Expressions(rest!, this.#scope).term());
   }
@@ -212,7 +215,7 @@ class Statements {
   }
 }
 
-/** The tests that may follow `is`. */
+/** The tests that may follow `is`, such as `defined`. */
 const tests: Readonly<Record<string, Read['asks']>> = {
   defined: 'defined',
   undefined: 'defined',
@@ -527,14 +530,14 @@ class Expressions {
   }
 }
 
-/** Returns an expression that selects the value for a key, or else `other`. */
+/** Returns an expression that selects the value for a key in a map. For all other keys, its result is `other`. */
 function chosen(map: Entries, key: string, other: string): string {
   const isText = [...map.map(([, value]) => value), other].some((value) => plainText(value) !== undefined);
   const shown = (value: string) => (isText ? `string(${value})` : value); // both sides of `?` need the same type
   return `(${map.map(([one, value]) => `string(${key}) == string(${one}) ? ${shown(value)} : `).join('')}${shown(other)})`;
 }
 
-/** Returns the text of an expression that consists only of quoted text, or undefined for any other expression. */
+/** Returns the content of an expression that is a single string literal, or undefined for any other expression. */
 function plainText(expression: string): string | undefined {
   return /^"(?:[^"\\]|\\.)*"$/.test(expression) ? (JSON.parse(expression) as string) : undefined;
 }

@@ -1,5 +1,5 @@
-// Devices that announce themselves in a vendor-specific format: Zigbee2MQTT with typed exposes, and all generations of Shelly. Each
-// function returns a device's parameters under a stable ID, so that addresses remain the same when the device is renamed.
+// Converts devices that announce themselves in a vendor-specific format: Zigbee2MQTT devices with typed exposes, and Shelly devices of all
+// generations. Parameters are named after a stable device ID, so that addresses remain the same when a device is renamed.
 
 import { type Payload, readValue, type Words, wordOf } from '../../device/payload.ts';
 import { isJsonObject } from '../../model/json-object.ts';
@@ -13,16 +13,16 @@ import { topicMistake } from './settings.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Describes one parameter of a device. */
+/** A parameter of a device. */
 export interface Part {
   readonly id: string;
   readonly type: ValueType;
   readonly about?: About;
   readonly topic?: string;
   readonly moreTopics?: readonly string[];
-  /** The path of the value in the payload. Without a path, the payload itself is the value. */
+  /** The path to the value in the payload. Without a path, the whole payload is the value. */
   readonly path?: readonly string[];
-  /** Reads the payload where a path is not enough. */
+  /** Reads the value from the payload if a path is not sufficient. */
   readonly read?: (payload: Payload) => unknown;
   readonly words?: Words;
   readonly write?: { readonly topic: string; format(value: Value, word: Value): string };
@@ -69,19 +69,19 @@ export function defined(about: About): About {
 
 // Zigbee2MQTT: `zigbee2mqtt/bridge/devices` lists all devices and their exposes.
 
-/** The bits of `access`: the device reports the value, and the device accepts writes. */
+/** The bits of `access`. The first means that the device reports the value, the second that it accepts writes. */
 const reports = 1;
 const takes = 2;
-/** The maximum number of exposes that are read per device. */
+/** The maximum number of exposes that are read for each device. */
 export const maxExposes = 500;
 
-/** A device in the Zigbee2MQTT list, with its parameters. */
+/** A device in the Zigbee2MQTT device list, with its parameters. */
 interface ZigbeeDevice {
   readonly text: string;
   describe(): Described;
 }
 
-/** Returns the devices in the list, by IEEE address. */
+/** Returns the devices in a Zigbee2MQTT device list, by IEEE address. */
 export function zigbeeDevices(json: unknown, base: string): ReadonlyMap<string, ZigbeeDevice> {
   const found = new Map<string, ZigbeeDevice>();
   for (const one of Array.isArray(json) ? json.filter(isJsonObject) : []) {
@@ -139,20 +139,20 @@ function zigbeeDevice(
   return { bindings: [...bindings.values()], refused };
 }
 
-/** Returns the values of an enum, in their respective types. */
+/** Returns the values of an enum expose, which are strings or numbers. */
 function valuesOf({ values }: Json): readonly Value[] {
   return Array.isArray(values) ? values.filter((one): one is Value => ['string', 'number'].includes(typeof one)) : [];
 }
 
 /**
- * Returns whether the value reports an action, such as a button press. Because the same action twice in a row changes no value, actions
- * become triggers.
+ * Returns whether an expose reports an action, such as a button press. Actions become triggers, because the value does not change if the
+ * same action occurs twice.
  */
 function isAction({ type, property, access }: Json): boolean {
   return type === 'enum' && /^action(?:_|$)/.test(String(property)) && (numberOf(access) ?? reports) % 4 === reports;
 }
 
-/** Returns the parameter, or the reason why there is no parameter. */
+/** Returns the parameter for an expose, or the reason why there is no parameter. */
 function zigbeePart(
   expose: Json,
   address: string,
@@ -207,8 +207,8 @@ function zigbeePart(
   }
 }
 
-// Shelly since the second generation: `<prefix>/status/<component>:<number>` contains the complete status of a component as JSON, with the
-// number as `id`. In the first generation, `shellies/<id>/relay/0` contains a single word.
+// Shelly devices. From the second generation on, `<prefix>/status/<component>:<number>` contains the complete status of a component as
+// JSON, with the number as `id`. In the first generation, each topic, such as `shellies/<id>/relay/0`, contains a single word.
 
 interface ShellyPart {
   readonly name: string;
@@ -217,7 +217,7 @@ interface ShellyPart {
   readonly unit?: string;
   readonly min?: number;
   readonly max?: number;
-  /** Returns the payload for a command. */
+  /** Returns the payload that sets a value. */
   readonly command?: (value: Value) => string;
 }
 
@@ -237,7 +237,7 @@ const dimmed: readonly ShellyPart[] = [
   { name: 'brightness', path: ['brightness'], type: 'F', ...percent, command: (value) => `set,true,${toText(value)}` },
   ...meters,
 ];
-/** The parts of an energy meter: the phases and the totals. */
+/** The parameters of an energy meter: its phases and the totals. */
 const phases: readonly ShellyPart[] = ['a', 'b', 'c', 'n', 'total'].flatMap((phase) => [
   { name: `${phase}/power`, path: [`${phase}_act_power`], type: 'F' as const, unit: 'W' },
   { name: `${phase}/voltage`, path: [`${phase}_voltage`], type: 'F' as const, unit: 'V' },
@@ -270,10 +270,10 @@ const shellyParts: Readonly<Record<string, readonly ShellyPart[]>> = {
   em: phases,
   em1: [{ name: 'power', path: ['act_power'], type: 'F', unit: 'W' }, ...meters],
 };
-/** The commands for components that report no state. */
+/** The commands for components that report no state, by component. */
 const shellyCommands: Readonly<Record<string, readonly string[]>> = { cover: ['open', 'close', 'stop'] };
 
-/** The parts of first-generation devices, by their topics below `shellies/<id>/`. */
+/** The parameters of first-generation devices, by the topic below `shellies/<id>/`. */
 const firstParts: readonly (readonly [pattern: RegExp, type: ValueType, about: About, command?: string])[] = [
   [/^(?:relay|light|color|white)\/\d+$/, 'B', {}, 'command'],
   [/^input\/\d+$/, 'B', {}],
@@ -293,10 +293,10 @@ const firstParts: readonly (readonly [pattern: RegExp, type: ValueType, about: A
   [/^sensor\/state$/, 'S', {}],
 ];
 
-/** The topic filters that find Shelly devices. */
+/** The topic filters for messages from Shelly devices. */
 export const shellyFilters = ['+/status/+', 'shellies/#'];
 
-/** The device that a Shelly topic announces. */
+/** A Shelly device that was found from a topic. */
 interface Announced {
   readonly key: string;
   readonly bindings: readonly Binding[];
@@ -325,7 +325,7 @@ export function shellyDevice(topic: string, payload: Payload): Announced | undef
   return { key: topic, bindings };
 }
 
-/** Returns the parameters whose fields the status contains. A later status may contain further fields. */
+/** Returns the parameters for the fields that a status contains. A later status may contain further fields. */
 function secondGeneration(id: string, component: string, number: string, topic: string, payload: Payload): Binding[] {
   const device = deviceAt(id, `${id}/online`);
   const place = [id, component, number];

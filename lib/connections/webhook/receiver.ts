@@ -1,4 +1,4 @@
-// A webhook that the hub receives: the permitted senders, earlier deliveries, and the values that a delivery sets.
+// A webhook that the hub receives. Checks the sender, recognizes repeated deliveries, and sets the values that a delivery contains.
 
 import { createHash, createHmac } from 'node:crypto';
 import { partAt } from '../../device/message.ts';
@@ -11,14 +11,17 @@ import type { Delivery, Hook } from '../hub-port.ts';
 import { aboutOf, type HookSettings, pathOf, type ValueSettings } from './settings.ts';
 import { isSameText, isTimed, schemeOf, verify } from './signature.ts';
 
-/** The maximum number of deliveries that are remembered per webhook. */
+/** The maximum number of past deliveries that are remembered for each webhook. */
 export const maxRemembered = 50_000;
-/** The number of deliveries that are stored together. */
+/** The maximum number of delivery keys in one store item. */
 const keysPerRow = 250;
-/** The maximum length of an ID; longer IDs are distinguished by their beginning and their length. */
+/**
+ * The maximum length of a delivery ID that is used completely, in characters. Longer IDs are distinguished by their beginning and their
+ * length.
+ */
 const longestIdLength = 1024;
 
-/** The counts for a webhook since its connection started. */
+/** The numbers of accepted, repeated and refused deliveries since the connection started. */
 export interface HookTotals {
   accepted: number;
   repeated: number;
@@ -33,7 +36,7 @@ export class Receiver implements Hook {
   readonly #emit: (event: ConnectionEvent) => void;
   readonly #readers: readonly Reader[];
   readonly #seen: SeenDeliveries;
-  /** The number of deliveries that may currently arrive, and when this number was determined. */
+  /** The number of deliveries that may currently arrive, and the time at which this number was computed, in milliseconds. */
   #tokens: number;
   #tokensAtMs: number;
 
@@ -56,7 +59,7 @@ export class Receiver implements Hook {
     this.#tokensAtMs = context.scheduler.now();
   }
 
-  /** The deliveries that the connection's next run must recognize. */
+  /** The keys of the deliveries that the connection's next run must recognize as repetitions. */
   get seen(): readonly string[] {
     return this.#seen.kept;
   }
@@ -71,7 +74,7 @@ export class Receiver implements Hook {
     }
   }
 
-  /** Receives a body without a signature, as sent by a test. Errors: the same as `receive`. */
+  /** Receives the body of a delivery without a signature, as sent by a test. Errors: the same as for `receive`. */
   take(body: Buffer): void {
     this.#apply(this.#read(body, isJson(body) ? 'application/json' : 'text/plain'));
   }
@@ -94,7 +97,7 @@ export class Receiver implements Hook {
     return { undo: () => this.#seen.remove(remembered) };
   }
 
-  /** Checks the sender, and returns the keys by which the delivery is recognized. Errors: `unauthorized`. */
+  /** Checks the sender and returns the keys that identify the delivery. Errors: `unauthorized`. */
   #admit({ header, query, body }: Delivery): string[] {
     const { secret, token, signature, tolerance, id: idHeader, where } = this.#settings;
     const ownId = idHeader === undefined ? '' : header(idHeader.toLowerCase());
@@ -128,7 +131,7 @@ export class Receiver implements Hook {
     return typeof id === 'string' || typeof id === 'number' ? keyOfId(String(id)) : [];
   }
 
-  /** Checks the rate of deliveries. Errors: `too-many-requests`. */
+  /** Checks that deliveries do not arrive too fast. Errors: `too-many-requests`. */
   #expectRate(): void {
     const { perSecond } = this.#settings;
     const now = this.#context.scheduler.now();
@@ -139,13 +142,13 @@ export class Receiver implements Hook {
     this.#tokens--;
   }
 
-  /** Returns an event for each value. Errors: `body-type`, `unprocessable`. */
+  /** Reads the values in a body and returns an event for each value. Errors: `body-type`, `unprocessable`. */
   #read(body: Buffer, type: string): ConnectionEvent[] {
     const content = readContent(body, type);
     return this.#readers.flatMap((reader) => reader.read(content));
   }
 
-  /** Sets the values and then fires the webhook's trigger, in one turn. */
+  /** Sets the values and then fires the webhook's trigger, all in one turn. */
   #apply(values: readonly ConnectionEvent[]): void {
     this.#context.turn(() => {
       for (const event of values) this.#emit(event);
@@ -153,7 +156,7 @@ export class Receiver implements Hook {
     });
   }
 
-  /** Handles a repetition, which changes nothing and which `patchbay wire` shows as a repetition. */
+  /** Counts a repeated delivery, which changes no values and is marked as a repetition in `patchbay wire`. */
   #repeated(delivery: Delivery): { undo(): void } {
     this.totals.repeated++;
     this.#note(delivery, undefined, ' repeated');
@@ -166,7 +169,7 @@ export class Receiver implements Hook {
   }
 }
 
-/** Returns the error for a wrong secret or an unknown name. */
+/** Returns the error for a wrong secret or an unknown webhook name. */
 export function wrongSecret(): HubError {
   return new HubError('unauthorized', 'expected the name and the secret of a webhook of this hub');
 }
@@ -177,16 +180,16 @@ function tokenOf(where: HookSettings['where'], header: Delivery['header'], query
   return new URLSearchParams(query).get(where.query) ?? '';
 }
 
-/** Returns the keys for an ID. Keys are digests, because IDs from senders may have any length. */
+/** Returns the keys that identify a delivery with this ID. Keys are digests, because senders may use IDs of any length. */
 function keyOfId(id: string): string[] {
   return id === '' ? [] : [`i${id.slice(0, longestIdLength)}${id.length > longestIdLength ? id.length : ''}`];
 }
 
-// Bodies, and the values in them
+// Bodies and their values
 
 interface Content {
   readonly text: string;
-  /** The body as a tree; undefined if it is text. */
+  /** The body as JSON or another tree; undefined if the body is plain text. */
   readonly tree: unknown;
   readonly isTree: boolean;
 }
@@ -275,19 +278,23 @@ function numberOf(part: unknown): Value {
   return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text;
 }
 
-// Earlier deliveries, identified by their IDs or signatures
+// Past deliveries, identified by their IDs or signatures
 
-/** The newest deliveries of a webhook. A store keeps them in rows. */
+/** The latest deliveries of a webhook. In a store, their keys are grouped in rows. */
 class SeenDeliveries {
   readonly #keepMs: number | undefined;
   readonly #context: ConnectionContext<unknown>;
   readonly #prefix: string;
-  /** When each delivery arrived (on the connection's clock) and in which row it is stored, by key, oldest first. */
+  /**
+   * The time at which each delivery arrived, in milliseconds on the connection's clock, and the row that contains it. By key, oldest first.
+   */
   readonly #keys = new Map<string, { readonly atMs: number; readonly row: number }>();
   readonly #rows = new Map<number, Set<string>>();
   #row = 0;
 
-  /** `keepMs` is the time for which a key must be remembered; undefined means as long as there is space. */
+  /**
+   * `keepMs` is the time for which a key must be remembered, in milliseconds. If it is undefined, keys are remembered while there is space.
+   */
   constructor(hook: string, keepMs: number | undefined, context: ConnectionContext<unknown>, left: readonly string[]) {
     this.#keepMs = keepMs;
     this.#context = context;
@@ -299,7 +306,7 @@ class SeenDeliveries {
     return keys.some((key) => this.#keys.has(digestOf(key)));
   }
 
-  /** Remembers keys. Returns false if there is no space because all other keys must still be remembered. */
+  /** Adds keys. Returns false if there is no space because all existing keys must still be remembered. */
   add(keys: readonly string[]): boolean {
     const now = this.#context.scheduler.now();
     for (const [oldest, { atMs }] of this.#keys) {
@@ -317,7 +324,7 @@ class SeenDeliveries {
     for (const key of keys) this.#delete(digestOf(key));
   }
 
-  /** The state for the connection's next run. */
+  /** The keys to leave for the connection's next run. */
   get kept(): readonly string[] {
     return [...this.#keys.keys()];
   }
@@ -354,14 +361,14 @@ class SeenDeliveries {
     for (const [name, row] of memory?.recalled ?? []) {
       if (!name.startsWith(this.#prefix)) continue;
       rows.push({ place: Number(name.slice(this.#prefix.length)), keys: keysOf(row) });
-      memory!.changed(name, () => undefined); // the keys in this row are stored again, in other rows
+      memory!.changed(name, () => undefined); // the keys in this row are stored again in other rows
     }
-    rows.sort((a, b) => a.place - b.place); // oldest first, because they are forgotten in this order
+    rows.sort((a, b) => a.place - b.place); // oldest first, because keys are forgotten in this order
     return rows.flatMap(({ keys }) => keys).slice(-maxRemembered);
   }
 }
 
-/** Returns the keys in data that was stored or that an earlier run has left. */
+/** Returns the keys in data from the store or from an earlier run. */
 export function keysOf(data: unknown): readonly string[] {
   return Array.isArray(data) ? data.filter((key) => typeof key === 'string' && key.length <= 64) : [];
 }

@@ -1,5 +1,5 @@
-// Sends one webhook over HTTP or HTTPS. Redirects are not followed, so that secrets are sent only to the URL in the settings. The size and
-// the duration of the answer are limited.
+// Sends a webhook over HTTP or HTTPS. Redirects are not followed, so that secrets are sent only to the URL in the settings. The size and
+// duration of the answer are limited.
 
 import type { Socket } from 'node:net';
 import type { SchedulerLike } from 'rxjs';
@@ -10,15 +10,15 @@ import { connectReason, type TlsTarget } from '../../device/transport.ts';
 import { messageOf } from '../../model/error.ts';
 import { attempt, type Outcome } from '../outbox.ts';
 
-/** The maximum number of bytes of an answer that are read. */
+/** The maximum number of bytes that are read from an answer. */
 export const maxAnswerBytes = 65_536;
-/** The time for which an unused connection stays open, unless the target asks for less. */
+/** The time for which an unused connection stays open unless the target requests a shorter time, in milliseconds. */
 const maxIdleMs = 60_000;
-/** The maximum time for opening a connection. The timeout of an attempt is never longer. */
+/** The maximum time for opening a connection, in milliseconds. The timeout of an attempt is at most this long. */
 const maxConnectMs = 60_000;
-/** The maximum length of the part of an answer that is shown. */
+/** The number of characters of an answer that are shown in messages. */
 const shownAnswer = 200;
-/** The statuses that permit a retry: RFC 9110 sections 15.5.9, 15.6; RFC 8470 section 5.2; RFC 6585 section 4. */
+/** The statuses below 500 that permit a retry: RFC 9110, section 15.5.9; RFC 8470, section 5.2; RFC 6585, section 4. */
 const laterStatuses: ReadonlySet<number> = new Set([408, 425, 429]);
 
 export interface WebhookRequest {
@@ -28,7 +28,7 @@ export interface WebhookRequest {
   readonly timeoutMs: number;
 }
 
-/** Sends requests to one URL, one after another over a single persistent connection. */
+/** Sends requests to one URL, one after another, over a persistent connection. */
 export class WebhookSender {
   readonly #url: URL;
   readonly #tls: TlsTarget;
@@ -36,7 +36,7 @@ export class WebhookSender {
   readonly #timeOfDay: () => number;
   #client: Client | undefined;
   #socket: Socket | undefined;
-  /** Whether the connection has already delivered an answer, so that the target may have closed it since. */
+  /** Whether the connection has already been used for an answer. The target may have closed such a connection in the meantime. */
   #isUsed = false;
 
   constructor(url: string, tls: TlsTarget, scheduler: SchedulerLike, timeOfDay: () => number) {
@@ -46,7 +46,7 @@ export class WebhookSender {
     this.#timeOfDay = timeOfDay;
   }
 
-  /** Sends a request and calls `done` once, with the outcome. Returns a function that cancels the request without calling `done`. */
+  /** Sends a request and calls `done` once with the outcome. Returns a function that cancels the request without calling `done`. */
   send(asked: WebhookRequest, done: (outcome: Outcome) => void): () => void {
     const begin = (end: (outcome: Outcome) => void, hasEnded: () => boolean) => {
       const start = () => {
@@ -58,7 +58,7 @@ export class WebhookSender {
         const failed = (error: Error & { readonly code?: string }) => {
           if (hasEnded()) return;
           this.close();
-          // the target has closed an idle connection, which is not a fault
+          // the target has probably closed an idle connection, which is not a fault
           if (wasUsed) start();
           else if (error.code === 'UND_ERR_INVALID_ARG') end({ is: 'refused', reason: error.message });
           else end({ is: 'later', reason: reasonOf(error), isUnreached: true });
@@ -94,16 +94,16 @@ export class WebhookSender {
         this.#socket = socket;
       }),
       maxHeaderSize: 16_384,
-      headersTimeout: 0, // only the attempt as a whole is limited
+      headersTimeout: 0, // only the duration of the whole attempt is limited
       bodyTimeout: 0,
       keepAliveTimeout: maxIdleMs,
       keepAliveMaxTimeout: maxIdleMs,
     });
   }
 
-  /** Ends the connection, including a request that is waiting for its answer. The next request opens another connection. */
+  /** Closes the connection, even while a request is waiting for its answer. The next request opens a new connection. */
   close(): void {
-    if (this.#socket !== undefined) breakOffClient(this.#socket); // otherwise, a request could arrive after later ones
+    if (this.#socket !== undefined) breakOffClient(this.#socket); // otherwise, a request could arrive after later requests
     this.#socket = undefined;
     void this.#client?.destroy().catch(() => {});
     this.#client = undefined;
@@ -126,11 +126,11 @@ export class WebhookSender {
   }
 }
 
-/** The answer to a request, or the error in its place. Handles undici's events. */
+/** The answer to a request, or the error that occurred instead. Implements undici's event handlers. */
 class Answer implements Dispatcher.DispatchHandler {
   readonly #answered: (answer: Answer) => void;
   readonly #failed: (error: Error) => void;
-  /** The status; 0 until an answer has arrived. */
+  /** The HTTP status of the answer; 0 before the answer has arrived. */
   status = 0;
   statusText = '';
   headers: Readonly<Record<string, string | string[] | undefined>> = {};
@@ -164,7 +164,7 @@ class Answer implements Dispatcher.DispatchHandler {
 
   onResponseError(_: unknown, error: Error): void {
     if (this.status === 0) this.#failed(error);
-    else this.#answered(this); // the target has decided
+    else this.#answered(this); // the target has already answered
   }
 }
 

@@ -13,9 +13,9 @@ import { compileTemplate, inputsSetting, type Template, templateNames } from '..
 import { durationSetting, integerSetting, type SettingHint, type SettingMistake, trustSetting } from '../setting.ts';
 import { isTimed, schemeOf, secretMistake, signatureSetting } from './signature.ts';
 
-/** The maximum size of a received body in bytes, which is the same for any request. */
+/** The upper bound for the maximum size of a received body, in bytes. HTTP requests have the same limit. */
 export const maxHookBytes = 65_536;
-/** The maximum sizes of a sent body and of a URL, in bytes. */
+/** The maximum size of a sent body and the maximum length of a URL, in bytes. */
 export const maxSentBytes = 262_144;
 const maxUrlLength = 2048;
 const maxHooks = 1000;
@@ -24,7 +24,7 @@ const maxValues = 1000;
 const text = (error = 'text') => z.string({ error });
 const scalar = z.union([z.string(), z.number(), z.boolean()], { error: 'text, a number, true or false' });
 
-/** A setting for a secret, which is never shown, even if it is invalid. */
+/** Returns the schema for a secret. The messages never show the secret, even if it is invalid. */
 const secretSetting = (what: string) =>
   text('text, { env } or { file }')
     .min(1, { error: `${what}, got an empty one` })
@@ -180,14 +180,14 @@ export const settingsSchema = z.strictObject({
 
 export type WebhookSettings = z.output<typeof settingsSchema>;
 
-/** Returns the metadata of a value. */
+/** Returns the metadata for a value in the settings. */
 export function aboutOf({ label, unit, min, max, step, choices, description }: ValueSettings): About {
   return Object.fromEntries(
     Object.entries({ label, unit, min, max, step, choices, description }).filter(([, one]) => one !== undefined),
   );
 }
 
-/** Returns all errors in settings that match the schema. */
+/** Returns all mistakes in settings that match the schema. */
 export function mistakesOf(settings: WebhookSettings, inputTypes: InputTypes): readonly SettingMistake[] {
   const found: SettingMistake[] = [];
   const hooks = Object.entries(settings.in);
@@ -214,7 +214,7 @@ export function mistakesOf(settings: WebhookSettings, inputTypes: InputTypes): r
   return found;
 }
 
-/** Returns the body for a target, or undefined if it has no body. */
+/** Compiles the template for a target's body. Returns undefined if the target's requests have no body. */
 export function compileBody(
   name: string,
   { body, method, type }: TargetSettings,
@@ -273,7 +273,7 @@ function valueMistakes(path: readonly string[], { type, value, on, off, choices 
   return found;
 }
 
-/** Returns warnings about settings that work but can be abused. */
+/** Returns warnings about settings that work but are open to abuse. */
 export function hintsOf(settings: WebhookSettings): readonly SettingHint[] {
   const hints: SettingHint[] = [];
   const names = new Map<string, string>();
@@ -313,7 +313,7 @@ export function hintsOf(settings: WebhookSettings): readonly SettingHint[] {
   return hints;
 }
 
-/** Returns the steps in the path of a value. */
+/** Returns the steps of the path to a value in the body. */
 export function pathOf(name: string, { path }: Pick<ValueSettings, 'path'>): readonly string[] {
   return readPath(path ?? name);
 }

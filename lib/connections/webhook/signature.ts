@@ -1,12 +1,13 @@
-// Webhook signatures: an HMAC over the bytes of the body, often with a timestamp and the ID of the delivery. Standard Webhooks
-// (https://www.standardwebhooks.com, version 1), GitHub, Slack and Stripe are built in; any other scheme is described by its parts.
+// Webhook signatures. A signature is an HMAC over the bytes of the body, often together with a timestamp and the ID of the delivery. The
+// schemes of Standard Webhooks (https://www.standardwebhooks.com, version 1), GitHub, Slack and Stripe are built in; any other scheme can
+// be described in the settings.
 
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 
 /**
- * The maximum length of a header with signatures, and the maximum number of signatures that are compared. A sender sends several signatures
- * while it is changing its secret.
+ * The maximum length of a header with signatures, in bytes, and the maximum number of signatures that are compared. A sender that is
+ * changing its secret sends several signatures.
  */
 const maxHeaderBytes = 4096;
 const maxSignatures = 16;
@@ -62,13 +63,13 @@ const customScheme = z
   });
 
 export type Scheme = z.output<typeof customScheme> & {
-  /** The separator between the signatures for several secrets. */
+  /** The separator between several signatures in the header. */
   readonly separator?: string;
-  /** Whether a single header contains both the timestamp and the signatures: `t=1492774577,v1=5257a869`. */
+  /** Whether one header contains both the timestamp and the signatures: `t=1492774577,v1=5257a869`. */
   readonly isCombined?: true;
-  /** Whether no two deliveries have the same body, so that an equal signature means a repetition even though no timestamp is signed. */
+  /** Whether no two deliveries have the same body. In this case, an equal signature means a repetition even if no timestamp is signed. */
   readonly isUnique?: true;
-  /** The prefix of secrets, whose remainder is base64. */
+  /** The prefix of a secret. The rest of the secret is base64. */
   readonly secretPrefix?: string;
 };
 
@@ -111,7 +112,7 @@ const schemes = {
   },
 } satisfies Readonly<Record<string, Scheme>>;
 
-/** The setting `signature`. */
+/** Returns the schema for the setting `signature`. */
 export function signatureSetting() {
   return z.union([z.enum(Object.keys(schemes) as (keyof typeof schemes)[]), customScheme], {
     error:
@@ -125,12 +126,12 @@ export function schemeOf(setting: SignatureSetting): Scheme {
   return typeof setting === 'string' ? schemes[setting] : setting;
 }
 
-/** Returns whether the time of a delivery is signed, so that an old delivery is refused. */
+/** Returns whether the signature covers the time of a delivery, so that old deliveries can be refused. */
 export function isTimed({ timestamp, isCombined }: Scheme): boolean {
   return timestamp !== undefined || isCombined === true;
 }
 
-/** Returns what is wrong with a secret for a scheme, or undefined if the secret is valid. */
+/** Returns a sentence about the mistake in a secret, or undefined if the secret is valid for the scheme. */
 export function secretMistake({ secretPrefix }: Scheme, secret: string): string | undefined {
   if (secretPrefix === undefined || !secret.startsWith(secretPrefix)) return undefined;
   const rest = secret.slice(secretPrefix.length);
@@ -141,19 +142,19 @@ export function secretMistake({ secretPrefix }: Scheme, secret: string): string 
 
 type Headers = (name: string) => string;
 
-/** The properties of a delivery with a valid signature. */
+/** The properties of a delivery whose signature is valid. */
 export interface Verified {
-  /** The signed time, in seconds since 1970; undefined if no time is signed. */
+  /** The signed time, in seconds since 1970; undefined if the signature covers no time. */
   readonly timestamp: number | undefined;
-  /** The ID in the scheme's header; empty if there is no ID. */
+  /** The delivery ID from the scheme's header; '' if there is no ID. */
   readonly id: string;
-  /** Whether the ID is signed. */
+  /** Whether the signature covers the ID. */
   readonly isIdSigned: boolean;
   /** The valid signature, as bytes. */
   readonly signature: Buffer;
 }
 
-/** Checks the signature of a delivery in constant time; returns undefined if the signature is wrong or missing. Never throws. */
+/** Checks the signature of a delivery in constant time. Returns undefined if the signature is wrong or missing. Never throws. */
 export function verify(scheme: Scheme, secret: string, headers: Headers, body: Uint8Array): Verified | undefined {
   const written = headers(scheme.header.toLowerCase());
   const read = scheme.isCombined ? readCombined(written) : undefined;
@@ -173,7 +174,7 @@ export function verify(scheme: Scheme, secret: string, headers: Headers, body: U
   return { timestamp: isTimed(scheme) ? Number(timestamp) : undefined, id, isIdSigned, signature: expected };
 }
 
-/** Returns the headers that contain the signature of a body. */
+/** Returns the headers that sign a body. */
 export function sign(
   scheme: Scheme,
   secret: string,
@@ -188,7 +189,7 @@ export function sign(
   };
 }
 
-/** Compares two strings in constant time. */
+/** Returns whether two strings are equal, in constant time. */
 export function isSameText(one: string, other: string): boolean {
   const hash = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(hash(one), hash(other));
@@ -221,7 +222,7 @@ function decode({ prefix, encoding }: Scheme, text: string): Buffer | undefined 
   return form.test(written) ? Buffer.from(written, encoding) : undefined;
 }
 
-/** Reads a combined header: `t=1492774577,v1=5257a869,v0=6ffbb59b`. */
+/** Parses a combined header: `t=1492774577,v1=5257a869,v0=6ffbb59b`. */
 function readCombined(text: string): { readonly timestamp: string; readonly signatures: readonly string[] } {
   const parts = text
     .slice(0, maxHeaderBytes)

@@ -1,4 +1,4 @@
-// The connection type `webhook`: incoming requests that set parameters, and outgoing requests that writes to parameters send.
+// The connection type `webhook`. Incoming requests set parameters, and writes to parameters send outgoing requests.
 
 import { Observable } from 'rxjs';
 import type { Transport } from '../../device/transport.ts';
@@ -28,7 +28,7 @@ import {
 } from './settings.ts';
 import { schemeOf, sign } from './signature.ts';
 
-/** Matches the names of headers whose values are secrets, even if they are in a flow file. */
+/** Matches the names of headers whose values are treated as secrets, even if they are written in a flow file. */
 const secretHeader = /auth|cookie|key|pass|secret|token/i;
 
 export const webhook = defineConnectionType({
@@ -74,7 +74,7 @@ function parametersOf(settings: WebhookSettings): ParameterDeclaration[] {
   return [...received, ...sent];
 }
 
-/** The state that a run leaves for the next run. */
+/** The state that one run of the connection leaves for the next run. */
 interface Left {
   readonly messages: readonly unknown[];
   readonly seen: Readonly<Record<string, readonly string[]>>;
@@ -135,7 +135,7 @@ function run(
   });
 }
 
-/** The targets of a connection: their bodies, and how the bodies are sent. */
+/** The targets in the settings: compiles the bodies and sends the requests. */
 class Targets {
   readonly #context: ConnectionContext<WebhookSettings>;
   readonly #bodies = new Map<string, Template | undefined>();
@@ -210,7 +210,8 @@ function isTextBody({ body }: TargetSettings): boolean {
   return typeof body === 'string';
 }
 
-// In tests, `receive: { hooks: 'doorbell {"battery":3}' }` delivers to a webhook, and `sent` contains `POST https://… {…}`.
+// In tests, `receive: { hooks: 'doorbell {"battery":3}' }` delivers a body to the webhook `doorbell`, and `sent` contains
+// `POST https://… {…}`.
 
 function takePlayed(receivers: ReadonlyMap<string, Receiver>, bytes: Buffer): void {
   const text = bytes.toString();
