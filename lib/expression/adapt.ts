@@ -15,7 +15,7 @@ import { type Part, partsOf, replacePart, treeOf } from './syntax-tree.ts';
 
 /** A parameter that an expression looks up during evaluation. */
 export interface LookedUp {
-  /** The name in the scope. */
+  /** The name that stands for the parameter in the expression's scope. */
   readonly name: string;
   readonly address: string;
   /** What is looked up: the value of the parameter, whether it is known or fresh, or the pending value. */
@@ -37,14 +37,15 @@ export type TypeOf = (address: string, offset: number) => ValueType | undefined;
 export class Adaptation {
   /** The parameters that the expression looks up, each once, in the order in which they appear in the expression. */
   readonly lookedUp = new Map<string, LookedUp>();
-  /** The ranges of their addresses in the expression, with the names that replace the addresses. */
+  /** The ranges of the looked-up addresses in the expression, with the names that replace the addresses. */
   readonly #spans: { readonly start: number; readonly end: number; readonly name: string }[] = [];
   readonly #environment: Environment;
   readonly #typeOf: TypeOf | undefined;
   readonly #isLoose: boolean;
 
   /**
-   * `isLoose`: the items of an empty list may have any type. CEL infers no type for such items, and then reports an operator as ambiguous.
+   * With `isLoose`, the items of an empty list may have any type. CEL infers no type for such items, and then reports an operator as
+   * ambiguous.
    */
   constructor(environment: Environment, typeOf: TypeOf | undefined, isLoose: boolean) {
     this.#environment = environment;
@@ -52,7 +53,7 @@ export class Adaptation {
     this.#isLoose = isLoose;
   }
 
-  /** Returns the expression with names instead of addresses. Expressions with the same shape then share one compiled form. */
+  /** Returns the text of the expression with names in place of addresses. Expressions with the same shape then share one compiled form. */
   shapeOf(text: string): string {
     let at = 0;
     let shape = '';
@@ -78,7 +79,7 @@ export class Adaptation {
     }
   }
 
-  /** Adapts a map. CEL builds a map as an object, which converts its keys to strings and refuses some keys. */
+  /** Adapts a map literal. CEL builds a map as an object, which converts its keys to strings and refuses some keys. */
   #map(part: Part, entries: readonly (readonly [key: Part, item: Part])[]): void {
     if (entries.length === 0) {
       replacePart(part, this.#environment, emptyMapText);
@@ -131,7 +132,7 @@ export class Adaptation {
     const address = first?.args;
     if (first?.op !== 'value' || typeof address !== 'string' || more.length > 0 || (asks !== 'param' && otherwise))
       throw new ExpressionMistake(`expected ${usage} with an address in quotes`, first?.start ?? part.start);
-    const offset = first.start + 1; // after the quote
+    const offset = first.start + 1; // the address begins after the quote
     const type = this.#typeOf?.(address, offset);
     if (type === 'T')
       throw new ExpressionMistake(
@@ -157,7 +158,10 @@ export class Adaptation {
     replacePart(part, this.#environment, 'known ? x : otherwise', { known, x: value, otherwise });
   }
 
-  /** Returns the name in the scope, which authors cannot write. Expressions with the same variables share a few names. */
+  /**
+   * Returns the name that stands for a parameter in the scope. Authors cannot write such a name. Expressions with the same variables share
+   * a few names.
+   */
   #nameOf(asks: LookedUp['asks'], address: string, type: ValueType | undefined): string {
     const key = `${asks} ${address}`;
     const known = this.lookedUp.get(key);
@@ -199,12 +203,12 @@ function usageOf(name: string): string {
   return functionTypes.get(name)?.usages[0] ?? `list.${name}(item, item > 1)`;
 }
 
-/** Returns whether the language has expanded a call. */
+/** Returns whether CEL has expanded a call, as it does for methods that bind a name. */
 function isExpanded({ meta }: Part): boolean {
   return meta.alternate !== undefined || meta.macro !== undefined;
 }
 
-/** Checks a time zone, which must be a string literal, so that an unknown zone is found when the file is loaded. */
+/** Checks the time zone in a call. The zone must be a string literal, so that an unknown zone is found when the file is loaded. */
 function checkZone(name: string, [zone]: Part[]): void {
   if (zone === undefined) return;
   if (zone.op !== 'value' || typeof zone.args !== 'string')

@@ -1,6 +1,6 @@
 // Conditions and expressions in CEL, the Common Expression Language, which are checked against the types of the parameters that they read
-// when the file is loaded. Every number is a float, as authors expect: `7 / 2` is 3.5, and `value * 2` works for integers and floats.
-// Expressions are used in rules and in the outputs of the connection type virtual-core.
+// when the file is loaded. Every number is a float, so that expressions behave as authors expect: `7 / 2` is 3.5, and `value * 2` works for
+// integers and floats. Expressions are used in rules and in the outputs of the connection type virtual-core.
 import type { Environment } from '@marcbachmann/cel-js';
 import { KeptResults } from '../model/kept-results.ts';
 import type { Value, ValueType } from '../model/value.ts';
@@ -18,13 +18,13 @@ export { ExpressionMistake, explainFailure, withTextsUpTo };
 type Scope = Readonly<Record<string, Value>>;
 export type Expression = (scope: Scope) => Value;
 
-/** A compiled expression; `type` is the type of its result, or undefined if the type is not known. */
+/** A compiled expression. `type` is the type of its result, or undefined if the type is not known. */
 export interface CompiledExpression {
   readonly evaluate: Expression;
   readonly type: ValueType | undefined;
   /** The names that the expression reads, each once, except for names that it binds or looks up. */
   readonly names: readonly string[];
-  /** The parameters that the expression looks up; the scope must contain them. */
+  /** The parameters that the expression looks up. The scope must contain their values. */
   readonly lookedUp: readonly LookedUp[];
   /** The number of called methods that run an expression for each item in a list, or bind a name. Nested methods multiply the run time. */
   readonly loops: number;
@@ -47,10 +47,11 @@ const compiled = new KeptResults<CompiledExpression>(keptExpressions);
 const environments = new KeptResults<Environment>(keptEnvironments);
 
 /**
- * Compiles an expression that uses the named variables; an undefined type is not known. With `typeOf`, the expression may look up other
- * parameters: `param('desk/level')`. Equal expressions with the same variables are compiled once, even if they look up different parameters
- * of the same types. Errors: an `ExpressionMistake` for bad syntax, unknown names, operations that do not fit the types, and a result that
- * is not a value (a list, null). With `expects`, also for a result of another type: I and F both mean a number, and T a boolean.
+ * Compiles an expression that may use the named variables; an undefined type means that the type is not known. With `typeOf`, the
+ * expression may look up other parameters: `param('desk/level')`. Equal expressions with the same variables are compiled once, even if they
+ * look up different parameters of the same types. Errors: an `ExpressionMistake` for bad syntax, unknown names, operations that do not fit
+ * the types, and a result that is not a value (a list, null). With `expects`, also for a result of another type: I and F both mean a
+ * number, and T a boolean.
  */
 export function compileExpression(
   written: string,
@@ -102,7 +103,10 @@ interface Compiled {
   readonly hasParam: boolean;
 }
 
-/** Checks the adapted tree. Returns undefined if the tree must be parsed again with items of any type in empty lists. */
+/**
+ * Compiles the adapted tree after checking its types. Returns undefined if the expression must be parsed again with items of any type in
+ * empty lists.
+ */
 function compile(
   parsed: ReturnType<Environment['parse']>,
   { text, names, expects, hasParam }: Compiled,
@@ -130,14 +134,15 @@ function compile(
   };
 }
 
-// Most expressions compute and compare numbers. CEL walks the whole tree in each run; one small object per operator takes a fifth of the
-// time.
+// Computes expressions of numbers quickly. Most expressions compute and compare numbers. CEL walks the whole tree in each run; one small
+// object per operator takes a fifth of the time.
 
 const operators = ['+', '-', '*', '/', '%', '<', '<=', '>', '>=', '==', '!=', '&&', '||', '-_', '!_'] as const;
 const ofBooleans: readonly string[] = ['&&', '||', '!_'];
 
 /**
- * Returns a function that computes an expression of numbers and booleans while all names have such values. CEL evaluates all other cases.
+ * Returns a function that computes an expression of numbers and booleans itself as long as all names have such values. In all other cases,
+ * CEL evaluates the expression.
  */
 function quickened(evaluate: Expression, tree: Part): Expression {
   const kinds = new Map<string, string>();
@@ -153,7 +158,7 @@ function quickened(evaluate: Expression, tree: Part): Expression {
   return (scope) => (typeof scope[name] === kind ? quick.compute(scope) : evaluate(scope));
 }
 
-/** Reads an operator with its operands, and records the required kind of value for each name. Returns undefined for any other part. */
+/** Converts an operator with its operands, and records the required kind of value for each name. Returns undefined for any other part. */
 function operationOf({ op, args, meta }: Part, kinds: Map<string, string>): Operation | undefined {
   const operator = operators.indexOf(op as (typeof operators)[number]);
   if (operator < 0 || meta.alternate !== undefined) return undefined;
@@ -163,7 +168,7 @@ function operationOf({ op, args, meta }: Part, kinds: Map<string, string>): Oper
   return isWhole ? new Operation(operator, left, right ?? { constant: 0 }) : undefined;
 }
 
-/** An operand. */
+/** An operand of an operator: another operator, a name, or a constant. */
 interface Side {
   readonly operation?: Operation;
   readonly name?: string;
@@ -181,7 +186,7 @@ function sideOf(part: Part, kind: 'bool' | 'double', kinds: Map<string, string>)
   return operation && { operation };
 }
 
-/** An operator on numbers or booleans with its operands. Each operand is another operator, a name, or a constant. */
+/** An operator on numbers or booleans, with its operands. */
 class Operation {
   readonly #operator: number;
   readonly #left: Operation | undefined;
@@ -250,7 +255,7 @@ function read(
   return name === 'value' ? scope.value! : scope[name]!;
 }
 
-/** Returns whether the language reserves a name, such as the type `double`, or `true`. No variable can have such a name. */
+/** Returns whether CEL reserves a name, such as the type `double`, or `true`. No variable can have such a name. */
 export function isLanguageName(name: string): boolean {
   return language.hasVariable(name) || !canBeRead(name);
 }
@@ -338,7 +343,7 @@ const token = new RegExp(
   [
     String.raw`[bB]?[rR](?:'''[^]*?'''|"""[^]*?"""|'[^'\n]*'|"[^"\n]*")`,
     String.raw`[bB]?(?:'''(?:\\[^]|[^\\])*?'''|"""(?:\\[^]|[^\\])*?"""|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*")`,
-    `['"][^]*`, // a text that is not closed
+    `['"][^]*`, // a string that is not closed
     '//.*',
     String.raw`[A-Za-z_]\w*`,
     String.raw`\d[\w.]*`,
@@ -369,8 +374,8 @@ function readSource(written: string): Source {
   return { text, offsetOf: (place) => place - places.filter((one, count) => one + count < place).length };
 }
 
-// CEL orders texts by code points. The library compares UTF-16 units, in which an emoji comes before the last characters of the first
-// plane.
+// CEL orders strings by code points. The library compares UTF-16 code units, in which an emoji comes before the last characters of the
+// first plane.
 
 const comparisons: Readonly<Record<string, (order: number) => boolean>> = {
   '<': (order) => order < 0,
@@ -414,7 +419,10 @@ function boundTexts(part: Part, seen = new Set<Part>()): void {
   if (part.meta.alternate !== undefined) boundTexts(part.meta.alternate as Part, seen);
 }
 
-/** Compares two strings. Returns a negative number if the first string comes first. */
+/**
+ * Compares two strings by code points. Returns a negative number if the first string comes before the second, 0 if they are equal, and a
+ * positive number otherwise.
+ */
 function compareTexts(one: string, other: string): number {
   const length = Math.min(one.length, other.length);
   for (let at = 0; at < length; at++) {
@@ -424,7 +432,7 @@ function compareTexts(one: string, other: string): number {
   return one.length - other.length;
 }
 
-/** Returns the rank of a code unit among code points: surrogates stand for code points after all others. */
+/** Returns a number that orders UTF-16 code units like code points: surrogates come after all other code units. */
 function placeOf(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }

@@ -5,7 +5,7 @@ import type { ValueType } from '../model/value.ts';
 import { functionTypes } from './functions/functions.ts';
 import { PointInTime, pointInTime, TimeSpan, timeOperators, timeSpan } from './functions/times.ts';
 
-/** The limits for one expression, whose only loops are over its own lists. */
+/** CEL's limits for one expression, whose only loops are over its own lists. */
 const limits = {
   maxAstNodes: 1000,
   maxDepth: 50,
@@ -21,12 +21,12 @@ export const valueTypes: Readonly<Record<string, ValueType>> = { string: 'S', bo
 /** The prefix for Patchbay's functions within CEL. The prefix hides CEL's own functions, which expect integers. */
 const mark = 'fn_';
 
-/** List indexes are floats as well, whereas CEL itself accepts only integers. */
+/** The name of the function that replaces CEL's own list index, which accepts only integers: list indexes are floats as well. */
 const itemName = `${mark}item`;
 
 export const language = createLanguage();
 
-/** Returns a copy of the language in which the names used by one expression are declared. */
+/** Returns a copy of the language in which the variables of one expression are declared. */
 export function createEnvironment(variables: Readonly<Record<string, ValueType | undefined>>): Environment {
   const environment = language.clone();
   for (const [name, type] of Object.entries(variables)) declareVariable(environment, name, type);
@@ -37,12 +37,12 @@ export function declareVariable(environment: Environment, name: string, type: Va
   environment.registerVariable(name, type === undefined ? 'dyn' : celTypes[type]);
 }
 
-/** Returns the CEL name of a function called by authors. */
+/** Returns the name under which CEL knows a function that authors call. */
 export function ownName(name: string): string {
   return `${mark}${name}`;
 }
 
-/** Returns the name that authors use for a function within CEL. */
+/** Returns the name under which authors call a function that CEL knows. */
 export function authorsName(name: string): string {
   return name.startsWith(mark) ? name.slice(mark.length) : name;
 }
@@ -50,9 +50,11 @@ export function authorsName(name: string): string {
 /** The expression that replaces `list[index]`. */
 export const itemText = `${itemName}(list, index)`;
 
-/** The expressions that replace `[]` with items of any type, `{}`, and a map. */
+/** The expression that replaces `[]`, with items of any type. */
 export const emptyListText = `${mark}none()`;
+/** The expression that replaces `{}`. */
 export const emptyMapText = `${mark}noneByKey()`;
+/** Returns the expression that replaces a map. */
 export const mapText = (keys: readonly string[], items: readonly string[]) =>
   `${mark}byKey([${keys.join(', ')}], [${items.join(', ')}])`;
 

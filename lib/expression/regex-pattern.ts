@@ -1,6 +1,6 @@
 // The JSON Schema for an expression: the words and operators that the expression may contain. Editors use the schema to mark the syntax of
-// other languages; types, names and brackets are left to the check. The patterns work in every engine, including RE2, Java and Python,
-// because they use no look-around. For this reason, separate patterns describe strings that an expression must not match.
+// other languages; types, names and brackets are checked only when the file is loaded. The patterns work in every engine, including RE2,
+// Java and Python, because they use no look-around. For this reason, separate patterns describe strings that an expression must not match.
 import { functionTypes, macroNames } from './functions/functions.ts';
 
 const any = String.raw`(?:[^\n]|\n)`;
@@ -17,7 +17,7 @@ const word = '[A-Za-z_][A-Za-z0-9_]*';
 const sign = String.raw`(?:[=!<>]=|&&|\|\||[-!<>+*/%?:.,)\[\]{}])`;
 const value = `(?:[bBrR]{0,2}${text}+|${number}|${word})`;
 
-/** Matches any sequence outside strings. Whole strings are skipped, so that a quote within a string never starts another string. */
+/** Matches any sequence outside strings. Whole strings are skipped, so that a quote within a string does not start another string. */
 const outside = `(?:${text}|${comment}|[^"'/]|/(?:[^"'/]|${text}))*`;
 const atWord = `^(?:${outside}[^A-Za-z0-9_"'/])?`;
 const wordsOf = (words: readonly string[]) => words.join('|');
@@ -28,7 +28,7 @@ const foreign = ['and', 'or', 'not', 'xor', 'if', 'then', 'else'].flatMap((one) 
   one[0]!.toUpperCase() + one.slice(1),
 ]);
 
-/** Patterns that no expression matches. For example, an expression must not begin or end with a binary operator. */
+/** Patterns that a valid expression never matches. For example, an expression must not begin or end with a binary operator. */
 const mistakes = [
   `${atWord}(?:${wordsOf([...foreign, 'Math'])})(?:[^A-Za-z0-9_]|$)`,
   `^${space}*(?:[*%+?:,)]|/(?:[^/]|$)|\\.(?:[^0-9]|$)|&&|\\|\\|)`,

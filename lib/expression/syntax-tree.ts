@@ -2,21 +2,21 @@
 
 import type { Environment } from '@marcbachmann/cel-js';
 
-/** A node in the tree: `op` is an operator, `id`, `value`, `call`, or `rcall` for a method call. */
+/** A node in the tree. `op` is an operator, `id`, `value`, `call`, or `rcall` for a method call. */
 export interface Part {
   readonly op: string;
   args: unknown;
-  /** The offsets in the expression. */
+  /** The offset in the expression at which the part begins. */
   start: number;
   end: number;
   pos: number;
-  /** The whole expression. */
+  /** The text of the whole expression. */
   readonly input: string;
-  /** Set by the check. */
+  /** The type of the part's result. Set by the type check. */
   readonly checkedType?: { readonly name: string };
-  /** Computes the result from the operands. Set by the check. */
+  /** Computes the part's result from the operands. Set by the type check. */
   handle?: (left: unknown, right: unknown, part: Part, evaluator: unknown) => unknown;
-  /** The language's expansion of a list method. */
+  /** Contains CEL's expansion of a list method, if any. */
   readonly meta: { readonly alternate?: unknown; readonly macro?: unknown };
   setMeta(key: 'alternate', part: Part): this;
 }
@@ -52,7 +52,10 @@ export function replacePart(
   part.setMeta('alternate', fillIn(environment.parse(text).ast, part, parts) as Part);
 }
 
-/** Substitutes parts for the names that stand for them. Errors in all other parts are reported at the offset of the replaced part. */
+/**
+ * Returns a value in which parts replace the names that stand for them. Errors in all other parts are reported at the offset of the
+ * replaced part.
+ */
 function fillIn(value: unknown, replaced: Part, parts: Readonly<Record<string, Part | string>>): unknown {
   if (Array.isArray(value)) return value.map((item) => fillIn(item, replaced, parts));
   if (!isPart(value)) return value;

@@ -1,9 +1,9 @@
 // A hot stream designed for a hundred thousand instances and cheap emissions, because most instances have at most one listener. An emitter
-// is an rxjs Observable. Frequent listeners use `addListener`, which bypasses rxjs.
+// is an RxJS Observable. Frequent listeners use `addListener`, which bypasses RxJS.
 
 import { Observable, type Subscriber } from 'rxjs';
 
-/** Receives values. A listener must not throw. An rxjs Subscriber is a listener. */
+/** Receives values. A listener must not throw. An RxJS Subscriber is a listener. */
 export interface Listener<T> {
   next(value: T): void;
   /** Whether the listener has stopped receiving values. Set this before removing the listener. */
@@ -36,7 +36,7 @@ export class Emitter<T> extends Observable<T> {
     else if (this.#many !== undefined) this.#many.emit(value);
   }
 
-  /** Emits to all listeners that do not act only on changes. */
+  /** Emits a value to all listeners except those that act only on changes. */
   show(value: T): void {
     const listeners = this.only === undefined ? [...(this.#many?.list ?? [])] : [this.only];
     for (const listener of listeners) if (!listener.closed && listener.isOfChanges !== true) listener.next(value);
@@ -67,7 +67,7 @@ export class Emitter<T> extends Observable<T> {
 class ListenerList<T> {
   list: Listener<T>[];
   /**
-   * The listeners to which an emission emits, even if listeners are added or removed during the emission; undefined means that the next
+   * The list for emissions, which stays the same if listeners are added or removed during an emission; undefined means that the next
    * emission creates the list.
    */
   #snapshot: readonly Listener<T>[] | undefined = undefined;
@@ -103,7 +103,7 @@ class ListenerList<T> {
   }
 }
 
-/** Adds an rxjs subscriber. Returns a function that removes the subscriber. */
+/** Adds an RxJS subscriber as a listener. Returns a function that removes the subscriber. */
 export function listen<T>(this: Observable<T>, subscriber: Subscriber<T>): () => void {
   const emitter = this as Emitter<T>;
   emitter.addListener(subscriber);

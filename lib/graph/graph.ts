@@ -27,7 +27,7 @@ import { SettleQueue, type SettleTask } from './settle-queue.ts';
 import { isLongText } from './text-room.ts';
 import { DroppedWrite, LoopError, maxHops, maxWritesPerTurn, reportLoop, TurnTimer, timedEvery } from './turn.ts';
 
-/** The maximum length of a queue that is reused for the next turn. Creating a queue takes half as long as a write. */
+/** The maximum length of a queue that is kept for the next turn. Creating a queue takes half as long as a write. */
 const keptQueueLength = 1024;
 
 export class Graph extends ParameterTable {
@@ -43,19 +43,20 @@ export class Graph extends ParameterTable {
   #revision = 0;
   #isInTurn = false;
   #turns = 0;
-  /** Whether the duration of this turn is measured. */
+  /** Whether the duration of the current turn is measured. */
   #isTimed = false;
   readonly #timer: TurnTimer;
   #delivering: Change | undefined = undefined;
-  /** A change from an earlier turn on whose behalf work is running. */
+  /** A change from an earlier turn on whose behalf work is currently running. */
   #earlier: Change | undefined = undefined;
   readonly #settling = new SettleQueue();
-  /** Metadata from flow files and from the declarations of connections. */
+  /** Metadata from flow files, with the pattern of the addresses that it describes. */
   #described: readonly { readonly pattern: RegExp; readonly about: About }[] = [];
+  /** Metadata from the declarations of connections. */
   readonly #declaredAbout = new WeakMap<ParameterNode, About | undefined>();
-  /** Confirmed writes that have yet to be reported. */
+  /** Confirmed writes whose outcome has yet to be reported. */
   #confirmed: Change[] = [];
-  /** Writes of true or false that the destination converted with its own conversion. */
+  /** The boolean input of each write of true or false that the destination converted with its own conversion. */
   readonly #meant = new WeakMap<Change, boolean>();
 
   /** Every change in revision order. Hot, replays nothing, synchronous, never completes, never errors. */
@@ -69,7 +70,7 @@ export class Graph extends ParameterTable {
   readonly unset$: Observable<Parameter> = this.#unset.asObservable();
   /** Writes that a connection has yet to confirm. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly wanted$: Observable<Change> = this.#wanted.asObservable();
-  /** The outcomes of these writes. Hot, replays nothing, synchronous, never completes, never errors. */
+  /** The outcomes of writes that a connection had to confirm. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly settled$: Observable<SettledWrite> = this.#settled.asObservable();
 
   /** Returns the time of day in milliseconds since 1970. */
@@ -78,14 +79,14 @@ export class Graph extends ParameterTable {
   /** Checks before each turn whether rules and connections may continue; undefined if they may always continue. */
   mayAct: (() => boolean) | undefined = undefined;
 
-  /** `now` returns the time of a change in milliseconds since 1970. */
+  /** `now` returns the time of day in milliseconds since 1970. */
   constructor(now: () => number = wallClock.now) {
     super();
     this.now = now;
     this.#timer = new TurnTimer(now);
   }
 
-  /** The hub-wide count of changes. */
+  /** The revision of the last change, counted over the whole hub. */
   get revision(): number {
     return this.#revision;
   }
@@ -100,13 +101,13 @@ export class Graph extends ParameterTable {
     return this.#timer.durations;
   }
 
-  /** The cause of a write at this moment: the change that is being delivered, or the change on whose behalf work is running. */
+  /** The cause of a write made now: the change that is being delivered, or the change on whose behalf work is running. */
   get cause(): Change | undefined {
     return this.#delivering ?? this.#earlier;
   }
 
   /**
-   * Returns the written value, or the boolean that the destination converted, because another parameter may convert the boolean
+   * Returns the value that a change wrote, or the boolean that its destination converted, because another parameter may convert the boolean
    * differently.
    */
   inputOf(change: Change): Value {
@@ -237,7 +238,7 @@ export class Graph extends ParameterTable {
         next: ({ write, error }) => {
           if (write === wanted) end(error);
         },
-        error: () => {}, // it never fails
+        error: () => {}, // the stream never fails
       });
     });
   }
@@ -276,12 +277,15 @@ export class Graph extends ParameterTable {
     return value;
   }
 
-  /** Reserves memory for a long string. Errors: `conflict`. */
+  /** Reserves memory for a long string that is about to be written. Errors: `conflict`. */
   #takeRoom(node: ParameterNode, text: string, origin: Origin, cause: Change | undefined): void {
     this.texts.take(node, text, { origin, cause }, this.#isInTurn ? this.#turns : 0);
   }
 
-  /** Checks whether this hub may still act. The check may transfer the parameter to another hub, in which case the write is refused. */
+  /**
+   * Checks whether this hub may still act. The check may transfer the parameter to another hub, in which case the write is refused. Errors:
+   * `unavailable`.
+   */
   #look(node: ParameterNode, origin: Origin): void {
     const wasOwn = node.remote === undefined;
     this.mayAct!();
@@ -317,7 +321,7 @@ export class Graph extends ParameterTable {
       const change = new PendingChange(parameter as ParameterNode, 1, origin, cause, hop, this.now());
       this.#dropped.next(new DroppedWrite('hops', change));
     }
-    const refused = remote.write(writes, { origin, cause, hop }); // the other hub names the rules as well
+    const refused = remote.write(writes, { origin, cause, hop }); // the other hub also names the rules
     return refused.then((results) =>
       results.map((result, index) =>
         result instanceof HubError && result.code === 'conflict'
@@ -386,7 +390,7 @@ export class Graph extends ParameterTable {
     try {
       const converted = node.accept === undefined ? convert(node.type, value) : node.accept(value);
       this.mirror(node, { value: converted, origin, cause: readCause(), hop: 0, time });
-    } catch {} // the default value remains
+    } catch {} // the parameter keeps its default value
   }
 
   /** Combines all writes in `work` into one turn. Within a turn, only runs the work. Errors: any error from `work`. */
@@ -426,7 +430,8 @@ export class Graph extends ParameterTable {
   }
 
   /**
-   * Delivers and settles the rest even if an observer throws, which observers must not do. Then ends the turn and throws the first error.
+   * Delivers the queued writes and settles the turn even if an observer throws, which observers must not do. Then ends the turn and throws
+   * the first error.
    */
   #finishTurn(first?: PendingChange): void {
     const earlier = this.#earlier;
@@ -507,7 +512,8 @@ export class Graph extends ParameterTable {
   }
 
   /**
-   * Passes a write to the connection that has to confirm the write, and records confirmations. Returns whether there is nothing to store.
+   * Passes a write to the connection that has to confirm the write, and records confirmations. Returns true if the value is not to be
+   * stored.
    */
   #isWanted(node: StateNode, change: PendingChange): boolean {
     const before = node.wanted;
@@ -519,7 +525,7 @@ export class Graph extends ParameterTable {
       this.#confirmed.push(before);
       return false;
     }
-    if (node.inbox === undefined || node.inbox.listenerCount === 0) return false; // no connection would confirm it
+    if (node.inbox === undefined || node.inbox.listenerCount === 0) return false; // no connection would confirm the write
     this.#delivering = change;
     node.wanted = change;
     if (before !== undefined) this.#settled.next({ write: before, error: replaced(node) });
@@ -530,7 +536,7 @@ export class Graph extends ParameterTable {
     return true;
   }
 
-  /** Counts a change to or from a long string. */
+  /** Counts a change that replaces a long string, or is replaced by a long string, in the memory for long strings. */
   #countTexts(node: ParameterNode, change: Change): void {
     if (isLongText(change.value) || isLongText(node.value) || isLongText(node.lastChange?.previous))
       this.texts.count(node, change);
@@ -572,13 +578,13 @@ function readOnly({ address }: ParameterNode): HubError {
   return new HubError('read-only', `${address}: expected a writable parameter, but this one is read-only`);
 }
 
-// Changes as the graph creates them. A change keeps the chain of changes that led to it. Within a turn the chain is complete. Across turns
-// it loses its oldest changes, so a loop through timers does not keep its whole history.
+// Changes as the graph creates them. A change keeps the chain of changes that led to it. Within a turn, the chain is complete. Across
+// turns, the chain loses its oldest changes, so that a loop through timers does not keep its whole history.
 
 /** The minimum number of preceding changes that a change keeps. A change always keeps fewer than twice as many. */
 export const keptCauses = 64;
 
-/** A change, created when a value is written. Its previous value and revision are set on delivery. */
+/** A change, created when a value is written. The previous value and the revision are set on delivery. */
 class PendingChange implements Change {
   readonly parameter: ParameterNode;
   readonly value: Value;
@@ -609,10 +615,10 @@ class PendingChange implements Change {
   }
 }
 
-/** How many characters of a long string a cause keeps, because replaced strings are no longer counted. */
+/** The number of characters of a long string that a cause keeps, because replaced strings are no longer counted. */
 const causeTextLength = 256;
 
-/** Returns the cause, or a copy that contains only the beginnings of its long strings. */
+/** Returns a cause, or a copy that contains only the beginnings of the long strings in the cause. */
 function withShortTexts(cause: Change | undefined): Change | undefined {
   if (cause === undefined || !(isLongText(cause.value) || isLongText(cause.previous))) return cause;
   const { value, previous } = cause;
@@ -621,7 +627,7 @@ function withShortTexts(cause: Change | undefined): Change | undefined {
 
 const shortText = (value: Value) => (isLongText(value) ? cutText(value, causeTextLength) : value);
 
-/** Copies the newest part of a chain. Other chains that contain the original keep all of their changes. */
+/** Copies the newest changes of a chain. Other chains that contain the original changes remain complete. */
 function shorten(newest: Change): Change {
   const links: Change[] = [];
   for (let link: Change | undefined = newest; link !== undefined && links.length < keptCauses; link = link.cause)

@@ -17,7 +17,7 @@ import { Emitter, listen } from './emitter.ts';
 
 export type ParameterNode = StateNode | TriggerNode;
 
-/** Rare properties of parameters, in a separate object, so that the hundred thousand other parameters need no memory for them. */
+/** Rare properties of a parameter, in a separate object, so that the hundred thousand other parameters need no memory for them. */
 interface Extras {
   remote?: Remote | undefined;
   repeats?: Emitter<Value> | undefined;
@@ -59,7 +59,7 @@ abstract class Node<T> extends Emitter<T> {
     if (remote !== this.remote) this.#own.remote = remote;
   }
 
-  /** Emits writes that change nothing, after such writes were first requested. */
+  /** Emits writes that change nothing. Undefined until such writes are first requested. */
   get repeats(): Emitter<Value> | undefined {
     return this.#extras?.repeats;
   }
@@ -130,23 +130,23 @@ export function createNode(owner: Origin, address: string, declaration: Paramete
     : new StateNode(owner, address, declaration);
 }
 
-/** Adds a subscriber, which receives the current value first. */
+/** Adds a subscriber to a parameter with state. The subscriber first receives the current value. */
 function listenFromNow(this: Observable<Value | undefined>, subscriber: Subscriber<Value | undefined>): () => void {
   const end = listen.call(this as Observable<unknown>, subscriber as Subscriber<unknown>);
   subscriber.next((this as StateNode).value);
   return end;
 }
 
-// The change that restores a value of an earlier run. It notifies no observers, so it causes nothing.
+// The change that restores a value from an earlier run. It notifies no observers and thus causes no changes.
 
-/** A value from an earlier run. */
+/** A value from an earlier run of the hub. */
 export interface Restored {
   readonly value: unknown;
   /** When the value was set, in milliseconds since 1970. */
   readonly time: number;
   /**
-   * Reads the original change and its causes; returns undefined if they are unknown. Called on each request, so that not all causes fill
-   * the memory.
+   * Reads the original change and its causes; returns undefined if the original change is unknown. The change is read on each request,
+   * because the causes of all values would fill the memory.
    */
   readonly readCause: () => Change | undefined;
 }

@@ -28,7 +28,7 @@ export abstract class ParameterTable {
   /** Emits after parameters of other hubs were added or removed. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly mirrored$: Observable<void> = this.#mirrored.asObservable();
 
-  /** Counts additions and removals of parameters. */
+  /** The number of additions and removals of parameters so far. */
   get structure(): number {
     return this.#structure;
   }
@@ -37,7 +37,7 @@ export abstract class ParameterTable {
     return this.#parameters.size;
   }
 
-  /** Removes parameters. Call this between turns, when the parameters are no longer written. */
+  /** Removes parameters from the table. Call this between turns, when the parameters are no longer written. */
   remove(nodes: Iterable<ParameterNode>): void {
     for (const node of nodes) {
       this.#parameters.delete(node.address);
@@ -66,7 +66,10 @@ export abstract class ParameterTable {
     return node;
   }
 
-  /** Reports that parameters of other hubs were added or removed, so that rules waiting for them start. Call this between turns. */
+  /**
+   * Reports that parameters of other hubs were added or removed, so that rules that are waiting for these parameters start. Call this
+   * between turns.
+   */
   notifyMirrored(): void {
     this.#mirrored.next();
   }
@@ -92,13 +95,14 @@ export abstract class ParameterTable {
   }
 
   /**
-   * Yields each parameter whose state is known, newest change first. Read the result in one go, because each change moves its parameter.
+   * Yields each parameter whose state is known, newest change first. Read the whole result at once, because each change moves its
+   * parameter.
    */
   newestFirst(): Generator<Parameter, void, void> {
     return this.byRevision.newestFirst();
   }
 
-  /** Adds a parameter whose address is free. */
+  /** Adds a parameter to the table. Its address must be free. */
   protected add(node: ParameterNode): void {
     this.#parameters.set(node.address, node);
     this.#structure++;
@@ -140,8 +144,8 @@ class RevisionList {
   }
 
   /**
-   * Yields each parameter that changed after the revision, oldest change first; 0 yields all. Parameters may change between two steps;
-   * iteration continues after its last position.
+   * Yields each parameter that changed after the revision, oldest change first; 0 yields all parameters. Parameters may change between two
+   * steps; iteration continues after its last position.
    */
   *since(revision: number): Generator<StateNode, void, void> {
     let node = revision === 0 ? this.#head : this.#firstAfter(revision);

@@ -4,7 +4,10 @@
 import { Heap } from '../model/heap.ts';
 import type { Change } from '../model/parameter.ts';
 
-/** The position of a task among all waiting tasks: lower orders run first. A reload may change the position while no task is waiting. */
+/**
+ * The position of a task among all waiting tasks: a task with a lower order runs first. A reload may change the position while no task is
+ * waiting.
+ */
 export interface SettlePlace {
   order: number;
 }
@@ -12,10 +15,11 @@ export interface SettlePlace {
 /** Work that runs when no write is queued. Only the queue writes these fields. */
 export interface SettleTask extends Readonly<SettlePlace> {
   isWaiting: boolean;
-  /** The changes on whose behalf the task runs: a change in this turn, and a change from an earlier turn. */
+  /** The change in this turn on whose behalf the task runs. */
   delivering: Change | undefined;
+  /** The change in an earlier turn on whose behalf the task runs. */
   earlier: Change | undefined;
-  /** The number of tasks added before this task. Among equal orders, the task that was added first runs first. */
+  /** The number of tasks added before this task. Among tasks of equal order, the task that was added first runs first. */
   number: number;
   /** Runs the task. Must not throw. */
   settle(): void;
@@ -68,11 +72,11 @@ export class SettleQueue {
   }
 
   /**
-   * Removes and returns the first task; among equal orders, the task that was added first. The task keeps its changes until the caller
-   * clears them.
+   * Removes and returns the first task, or returns undefined if no task is waiting. Among tasks of equal order, the task that was added
+   * first comes first. The task keeps its changes until the caller clears them.
    */
   takeFirst(): SettleTask | undefined {
-    return this.#waiting === 0 ? undefined : this.#take(); // minimal, because nearly every turn ends with no tasks
+    return this.#waiting === 0 ? undefined : this.#take(); // this path is short, because nearly every turn ends without tasks
   }
 
   #take(): SettleTask {

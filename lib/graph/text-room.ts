@@ -1,6 +1,6 @@
 // The memory for the long strings in all parameters together. A parameter keeps its value and the previous value, which `explain` shows.
-// Therefore, a string counts twice, and another string of the same length always fits. A writer may use at most as much memory as remains
-// free for other writers, so that no writer can use up the memory alone.
+// Therefore, a string counts twice, so that another string of the same length always fits. A writer may use at most as much memory as
+// remains free for other writers, so that no writer can use up the memory alone.
 import { groupDigits } from '../model/digits.ts';
 import { HubError } from '../model/error.ts';
 import type { Change } from '../model/parameter.ts';
@@ -8,17 +8,17 @@ import type { Value } from '../model/value.ts';
 import { writerOf } from '../model/writer.ts';
 import type { ParameterNode } from './parameter-node.ts';
 
-/** The length up to which strings are not counted, because each parameter may have such a string. */
+/** The length up to which strings are not counted, in characters, because each parameter may have such a string. */
 const uncountedLength = 1024;
 const shareOfHeap = 1 / 8;
 const leastCharacters = 128 * 1024 * 1024;
 
-/** Returns the maximum number of characters in all long strings together, given a maximum heap size. */
+/** Returns the maximum number of characters in all long strings together, given the maximum heap size in bytes. */
 export function mostTextCharacters(heapBytes: number): number {
   return Math.max(leastCharacters, Math.floor(heapBytes * shareOfHeap));
 }
 
-/** Returns whether a value is a string that is counted. */
+/** Returns whether a value is a long string, whose characters are counted. */
 export function isLongText(value: Value | undefined): value is string {
   return typeof value === 'string' && value.length > uncountedLength;
 }
@@ -33,13 +33,14 @@ export class TextRoom {
   readonly #holdings = new Map<ParameterNode, Holding>();
   readonly #byWriter = new Map<string, number>();
   #total = 0;
-  /** The number of characters in writes that may not have been delivered yet, and the turn of these writes. */
+  /** The number of characters in writes of the current turn that may not have been delivered yet. */
   #queued = 0;
+  /** The number of the turn to which `#queued` belongs. */
   #turn = 0;
-  /** true: new strings are counted but never refused. */
+  /** true means that new strings are counted but never refused. */
   isOpen = false;
 
-  /** Sets the maximum number of characters. */
+  /** Sets the maximum number of characters in all long strings together. */
   allow(most: number): void {
     this.#most = most;
   }
@@ -48,7 +49,7 @@ export class TextRoom {
     return this.#holdings.size > 0;
   }
 
-  /** The number of counted characters. */
+  /** The number of characters in all long strings that are counted. */
   get characters(): number {
     return this.#total;
   }
@@ -72,7 +73,10 @@ export class TextRoom {
     this.#queued += characters;
   }
 
-  /** Counts a change before it is stored. Parameters of other hubs are not counted, because the hub that owns them limits their memory. */
+  /**
+   * Counts the long strings in a change before the change is stored. Parameters of other hubs are not counted, because the owning hub
+   * limits their memory.
+   */
   count(node: ParameterNode, change: Change): void {
     this.forget(node);
     const characters = lengthOfBoth(change.value, node.value);
@@ -83,7 +87,7 @@ export class TextRoom {
     this.#total += characters;
   }
 
-  /** Stops counting a parameter that is removed or no longer contains a long string. */
+  /** Stops counting the strings of a parameter that is removed or no longer contains a long string. */
   forget(node: ParameterNode): void {
     const held = this.#holdings.get(node);
     if (held === undefined) return;
@@ -101,7 +105,7 @@ export class TextRoom {
   }
 }
 
-/** Returns the number of counted characters in a value and the previous value. */
+/** Returns the number of counted characters in a parameter's value and previous value. */
 function lengthOfBoth(value: Value, before: Value | undefined): number {
   return lengthOf(value) + Math.max(lengthOf(value), lengthOf(before));
 }

@@ -1,4 +1,5 @@
-// The limits and the measurement of turns. The limits stop rules that trigger each other forever, and rules that multiply writes.
+// The limits on turns, and the measurement of their durations. The limits stop rules that trigger each other forever, and rules that
+// multiply writes.
 
 import { HubError } from '../model/error.ts';
 import type { Change } from '../model/parameter.ts';
@@ -48,7 +49,7 @@ export function reportLoop(dropped: Change): void {
   void remote.write([{ parameter: cause.parameter, input: 1 }], { origin, cause: dropped, hop });
 }
 
-/** One turn out of this many is considered for measurement. */
+/** One turn out of this many may be measured. */
 export const timedEvery = 64;
 
 /**
@@ -58,11 +59,12 @@ export const timedEvery = 64;
 export class TurnTimer {
   readonly durations = new Durations();
   readonly #now: () => number;
-  /** The time of the event loop round with the last measured turn, and the start of that turn on a monotonic clock. */
+  /** The time of the event loop round in which a turn was last measured, in milliseconds. */
   #roundMs = 0;
+  /** When the measured turn began, in milliseconds on a monotonic clock. */
   #beganMs = 0;
 
-  /** `now` returns the time of this event loop round in milliseconds, without reading a clock. */
+  /** `now` returns the time of the current event loop round in milliseconds, without reading a clock. */
   constructor(now: () => number) {
     this.#now = now;
   }

@@ -11,14 +11,14 @@ const controlCharacter = /\p{Cc}/u;
 const maxSegments = 16;
 const maxParameterIdLength = 255;
 
-/** Returns the error in a Connection ID, or undefined if the ID is valid. */
+/** Returns a sentence that describes the error in a Connection ID, or undefined if the ID is valid. */
 export function connectionIdMistake(id: string): string | undefined {
   return connectionIdPattern.test(id)
     ? undefined
     : `expected a Connection ID of 1 to 64 characters a-z, 0-9 and -, got ${describe(id)}`;
 }
 
-/** Returns the error in a Parameter ID, or undefined if the ID is valid. */
+/** Returns a sentence that describes the error in a Parameter ID, or undefined if the ID is valid. */
 export function parameterIdMistake(id: string): string | undefined {
   const mistake = mistakeInParts(id);
   return mistake && `expected a Parameter ID ${mistake}, got ${describe(id)}`;

@@ -19,7 +19,7 @@ export function roundToSignificant(number: number, count: number): number {
   const [, exponent] = number.toExponential().split('e');
   const places = count - 1 - Number(exponent);
   const rounded = Number(`${number < 0 ? '-' : ''}${wholeDigits(number, places)}e${-places}`);
-  return Number.isFinite(rounded) ? rounded : number; // there is no larger number
+  return Number.isFinite(rounded) ? rounded : number; // a larger number does not exist
 }
 
 /** Returns the number rounded by `roundTo`, with exactly this many decimal places, from 0 to 15: `-0.04` with one place is `0.0`. */

@@ -1,7 +1,7 @@
 // The hub's error class, and the catalogue of all errors in input from outside. A message is one sentence: the location, what was expected,
 // the received value and its type.
 
-/** Every error code with its title. The meaning of a code never changes, and no other codes exist. */
+/** Every error code with its title. Other codes do not exist, and the meaning of a code never changes. */
 export const errorCatalogue = {
   'bad-address': 'Malformed address',
   'bad-dashboard': 'Error in a dashboard',
@@ -59,7 +59,7 @@ export function noSuchParameter(address: string): HubError {
 
 const describedLength = 60;
 
-/** Represents a value on another hub. `describe` shows the description from that hub. */
+/** Stands for a value on another hub. `describe` returns the description from that hub. */
 export class Described {
   readonly shown: string;
 
@@ -83,8 +83,8 @@ export function describe(value: unknown): string {
 }
 
 /**
- * Returns the JSON of a value, or its string form if the value has no JSON. Stops soon after this length, because a value may have any
- * length and depth.
+ * Returns the JSON of a value, or its string form if the value has no JSON. Stops soon after `length` characters, because a value may have
+ * any length and depth.
  */
 function beginningOf(value: unknown, length: number): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, length + 1));

@@ -4,7 +4,7 @@ export class Heap<Item> {
   readonly #items: Item[] = [];
   readonly #isBefore: (one: Item, other: Item) => boolean;
 
-  /** `isBefore` orders any two items. The order must not change while the items are in the heap. */
+  /** `isBefore` returns whether the first item comes before the second. The order must not change while the items are in the heap. */
   constructor(isBefore: (one: Item, other: Item) => boolean) {
     this.#isBefore = isBefore;
   }
@@ -29,7 +29,7 @@ export class Heap<Item> {
     items[at] = item;
   }
 
-  /** Removes and returns the first item. */
+  /** Removes and returns the first item, or returns undefined if the heap is empty. */
   take(): Item | undefined {
     const items = this.#items;
     const first = items[0];
@@ -38,7 +38,7 @@ export class Heap<Item> {
     return first;
   }
 
-  /** Moves an item from the top down to its position. */
+  /** Moves the item at the top down to its position. */
   #sink(item: Item): void {
     const items = this.#items;
     let at = 0;

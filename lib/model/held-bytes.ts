@@ -4,14 +4,14 @@
 
 import { Heap } from './heap.ts';
 
-/** The kinds of buffered data, as named in metrics. */
+/** The kinds of buffered data, under the names used in metrics. */
 export const heldKinds = ['steps', 'writes', 'messages', 'requests', 'answers', 'sockets', 'mirrors'] as const;
 export type HeldKind = (typeof heldKinds)[number];
 
-/** A buffer and its owner. */
+/** Describes a buffer: the kind of its data, the owner, and how to release memory. */
 export interface Holder {
   readonly kind: HeldKind;
-  /** The owner. All data held by an owner is counted together: `rule "lamp off" of a.json5`, `user desk2`, `10.0.0.3`. */
+  /** The name of the owner. All data held by one owner is counted together: `rule "lamp off" of a.json5`, `user desk2`, `10.0.0.3`. */
   readonly owner: string;
   /** Releases about this many bytes, or everything, and reports to the account how many bytes remain. */
   letGo(bytes: number): void;
@@ -22,7 +22,7 @@ const leastBytes = 64 * 1024 * 1024;
 /** The fraction of the limit that remains after a release. Without this margin, the next byte would cause another release. */
 const staysShare = 7 / 8;
 
-/** Returns the limit for a maximum heap size. */
+/** Returns the limit for all buffers together, in bytes, given the maximum heap size in bytes. */
 export function mostHeldBytes(heapBytes: number): number {
   return Math.max(leastBytes, Math.floor(heapBytes * shareOfHeap));
 }
@@ -33,7 +33,7 @@ interface Owner {
   readonly accounts: Set<Account>;
 }
 
-/** An owner that may have to release memory, with those of its accounts that have not been asked yet, the largest last. */
+/** An owner that may have to release memory, with the accounts that have not been asked yet. The account with the most bytes comes last. */
 interface Candidate {
   readonly owner: Owner;
   readonly accounts: Account[];
@@ -42,7 +42,7 @@ interface Candidate {
 /** Counts the buffered bytes, and makes the owner that holds the most bytes release memory when the limit is exceeded. */
 export class Ledger {
   #mostBytes: number;
-  /** The owners that hold data. */
+  /** The owners that hold data, by name. */
   readonly #owners = new Map<string, Owner>();
   readonly #bytes = countKinds();
   readonly #letGo = countKinds();
@@ -57,7 +57,7 @@ export class Ledger {
     return this.#mostBytes;
   }
 
-  /** Sets the limit. */
+  /** Sets the limit for all buffers together, in bytes. */
   allow(mostBytes: number): void {
     this.#mostBytes = mostBytes;
   }
@@ -66,12 +66,12 @@ export class Ledger {
     return this.#totalBytes;
   }
 
-  /** The buffered bytes by kind. */
+  /** The number of buffered bytes, by kind. */
   get bytes(): Readonly<Record<HeldKind, number>> {
     return this.#bytes;
   }
 
-  /** The number of demanded releases by kind. */
+  /** The number of times that memory had to be released, by kind. */
   get letGo(): Readonly<Record<HeldKind, number>> {
     return this.#letGo;
   }
@@ -81,7 +81,7 @@ export class Ledger {
     return this.#owners.get(owner)?.ofKind[kind] ?? 0;
   }
 
-  /** Opens an account for a buffer. */
+  /** Opens an account for a buffer, which initially holds no bytes. */
   open(holder: Holder): Account {
     return new Account(holder, (account, bytes) => this.#change(account, bytes));
   }
@@ -132,7 +132,7 @@ function countKinds(): Record<HeldKind, number> {
   return Object.fromEntries(heldKinds.map((kind) => [kind, 0])) as Record<HeldKind, number>;
 }
 
-/** The bytes in one buffer. */
+/** Counts the bytes in one buffer. */
 export class Account {
   readonly holder: Holder;
   readonly #changed: (account: Account, bytes: number) => void;
@@ -148,8 +148,8 @@ export class Account {
   }
 
   /**
-   * Sets the number of held bytes. During the call, the owner that holds the most bytes, which may be this owner, may have to release
-   * memory.
+   * Sets the number of bytes in the buffer. During the call, the owner that holds the most bytes, which may be this account's owner, may
+   * have to release memory.
    */
   set(bytes: number): void {
     const more = bytes - this.#bytes;
@@ -163,10 +163,10 @@ export class Account {
   }
 }
 
-/** Returns the maximum number of bytes that a string takes, regardless of its characters. */
+/** Returns the maximum number of bytes that a string takes in memory, whatever its characters. */
 export function textBytes(text: string): number {
   return 2 * text.length;
 }
 
-/** The ledger for this process. A hub sets the limit from the maximum heap size when the hub starts. */
+/** The ledger for this process. When a hub starts, it sets the limit according to the maximum heap size. */
 export const held = new Ledger(leastBytes);

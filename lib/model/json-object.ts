@@ -7,15 +7,18 @@ export function isJsonObject(value: unknown): value is Readonly<Record<string, u
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The wording of an error: `body: expected JSON, but it cannot be parsed: …`, `body: expected an object with p, v, got 5 (number)`. */
+/**
+ * How an error describes the expected object: `body: expected JSON, but it cannot be parsed: …`, `body: expected an object with p, v, got 5
+ * (number)`.
+ */
 export interface ExpectedObject {
-  /** The name of the input, such as `body`. If omitted, the message does not name the input. */
+  /** The name of the input, such as `body`. If omitted, the message does not begin with a name. */
   readonly where?: string;
   readonly json?: string;
   readonly object?: string;
 }
 
-/** Parses a JSON object. Errors: `bad-request`. */
+/** Parses a string as a JSON object. Errors: `bad-request`. */
 export function readJsonObject(text: string, expected: ExpectedObject = {}): Readonly<Record<string, unknown>> {
   let data: unknown;
   try {

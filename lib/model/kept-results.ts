@@ -1,4 +1,4 @@
-// Caches the results of repeated work, because many rules have the same expression or read the same names.
+// Caches results, because many rules have the same expression or read the same names.
 
 /** Caches results by key up to a maximum number. A full cache is cleared. */
 export class KeptResults<Result> {
@@ -13,7 +13,7 @@ export class KeptResults<Result> {
     return this.#results.get(key);
   }
 
-  /** Adds a result and returns it. */
+  /** Adds a result under a key and returns the result. */
   keep(key: string, result: Result): Result {
     if (this.#results.size >= this.#most) this.#results.clear();
     this.#results.set(key, result);

@@ -5,21 +5,21 @@
 const maxKinds = 100;
 
 /**
- * Handles an entry. The first entry of its kind is written immediately; entries that follow within a second are written as a single entry
- * at the end of that second. `count` is the number of entries of this kind since the last written entry.
+ * Handles an entry. The first entry of a kind is written immediately; entries of the same kind that follow within a second are written as a
+ * single entry at the end of that second. `count` is the number of entries of this kind since the last written entry.
  */
 export type LogGate = (kind: string, write: (count: number) => void) => void;
 
 interface Kind {
   openAtMs: number;
-  /** The number of entries since the last written entry. */
+  /** The number of entries of this kind since the last written entry. */
   count: number;
   write: (count: number) => void;
 }
 
-/** Creates a gate. `reportOthers` writes the number of entries of further kinds. */
+/** Creates a gate for a log. `reportOthers` is called with the number of entries of further kinds, to write that number. */
 export function createLogGate(reportOthers: (count: number) => void, intervalMs = 1000): LogGate {
-  /** The kinds in the order in which they open: at most `maxKinds`, and one with an empty name for all further kinds. */
+  /** The kinds, in the order in which they were first seen: at most `maxKinds`, and a kind with an empty name for all further kinds. */
   const kinds = new Map<string, Kind>();
   let timer: NodeJS.Timeout | undefined;
   const open = () => {
@@ -38,7 +38,7 @@ export function createLogGate(reportOthers: (count: number) => void, intervalMs 
   const openLater = () => {
     const [first] = kinds.values();
     if (first === undefined || timer !== undefined) return;
-    timer = setTimeout(open, Math.max(1, first.openAtMs - performance.now())).unref(); // a count must not keep the process alive
+    timer = setTimeout(open, Math.max(1, first.openAtMs - performance.now())).unref(); // a pending count must not keep the process alive
   };
   return (name, write) => {
     let kind = kinds.get(name);
@@ -58,7 +58,7 @@ export function createLogGate(reportOthers: (count: number) => void, intervalMs 
   };
 }
 
-/** Returns the number of occurrences for the end of a sentence, or an empty string for a single occurrence. */
+/** Returns the words for a number of occurrences at the end of a sentence, or an empty string for a single occurrence. */
 export function timesText(count: number): string {
   return count > 1 ? ` (${count} times within a second)` : '';
 }

@@ -4,7 +4,7 @@ import type { Value, ValueType } from './value.ts';
 
 export type Access = 'read-only' | 'write-only' | 'read-write';
 
-/** Declares one parameter of a connection. The hub converts and sets the default value when it declares the connection. */
+/** The declaration of one parameter by its connection. When the hub declares the connection, it converts and sets the default value. */
 export interface ParameterDeclaration {
   readonly id: string;
   readonly type: ValueType;
@@ -16,7 +16,8 @@ export interface ParameterDeclaration {
   readonly isConfirmed?: boolean;
   readonly about?: About;
   /**
-   * The device behind the connection, which may be offline independently of other devices. Omitted if the connection is a single device.
+   * The name of the device behind the connection, which may be offline independently of other devices. Omitted if the connection is a
+   * single device.
    */
   readonly device?: string;
 }
@@ -33,7 +34,7 @@ export interface About {
   /** All possible values, by name: `{ off: 0, on: 1 }`. */
   readonly choices?: Readonly<Record<string, Value>> | undefined;
   readonly description?: string | undefined;
-  /** The class. Meters are excluded from history and traces; undefined means a state. */
+  /** The class of the values. Meters are excluded from history and traces; undefined means a state. */
   readonly class?: (typeof valueClasses)[number] | undefined;
 }
 
@@ -51,10 +52,10 @@ export interface DeviceState {
  * An offline period of a device. Within these revisions, the device's parameters change only through the reports after its reconnection.
  */
 export interface Absence {
-  /** The start of the period, in milliseconds since 1970. */
+  /** When the period began, in milliseconds since 1970. */
   readonly since: number;
   readonly fromRevision: number;
-  /** The last revision; undefined if the period has not ended. */
+  /** The last revision of the period; undefined if the period has not ended. */
   readonly toRevision: number | undefined;
 }
 
@@ -83,11 +84,11 @@ export interface Origin {
 /** The hub that owns a mirrored parameter. A new object means a new owner. */
 export interface Remote {
   readonly hub: string;
-  /** When this hub last received anything from the owner, in milliseconds since 1970; undefined if the values are fresh. */
+  /** When this hub last received a message from the owner, in milliseconds since 1970; undefined if the values are fresh. */
   readonly staleSince: number | undefined;
   /**
-   * Makes the owner write values in one turn. Resolves to the converted value or the error for each write, and never rejects. If no
-   * response arrives in time, a write fails with `unavailable`.
+   * Makes the owner write the values in one turn. Resolves to the converted value or the error for each write, in order, and never rejects.
+   * If no response arrives in time, a write fails with `unavailable`.
    */
   write(writes: readonly RemoteWrite[], by: RemoteCause): Promise<readonly (Value | Error)[]>;
 }
@@ -101,7 +102,7 @@ export interface RemoteWrite {
 export interface RemoteCause {
   readonly origin: Origin;
   readonly cause: Change | undefined;
-  /** The number of changes, over all hubs, that led to the write without a pause. */
+  /** The number of changes that led to the write without a pause, counted over all hubs. */
   readonly hop: number;
 }
 
@@ -114,7 +115,7 @@ export interface Parameter {
   readonly accept?: ParameterDeclaration['accept'] | undefined;
   /** The hub that owns the parameter; undefined means this hub. */
   readonly remote?: Remote | undefined;
-  /** The device; undefined if there is none. */
+  /** The state of the parameter's device; undefined if there is no device. */
   readonly device?: DeviceState | undefined;
   /** The newest write that the connection has not confirmed yet; undefined if no write is pending. */
   readonly wanted?: Change | undefined;
@@ -122,13 +123,15 @@ export interface Parameter {
   readonly value: Value | undefined;
   /** The change that set the current value, or the last fire of a trigger. */
   readonly lastChange: Change | undefined;
-  /** Data of the first gateway that sends the parameter's changes. A table lookup would cost another memory access per change. */
+  /**
+   * Data that the first gateway that sends the parameter's changes keeps here. A table lookup would cost another memory access per change.
+   */
   channel?: { readonly keeper: object | undefined } | undefined;
 }
 
 /**
- * One change. For a trigger, `value` is 1. `time` is in milliseconds since 1970. Some destinations also receive writes of an equal value;
- * such a change has revision 0.
+ * One change. For a trigger, `value` is 1. `time` is in milliseconds since 1970. Some destinations also receive writes that do not change
+ * the value; such a change has revision 0.
  */
 export interface Change {
   readonly parameter: Parameter;
@@ -156,7 +159,7 @@ export function staleSinceOf({ remote, device }: Parameter): number | undefined 
   return remote?.staleSince ?? device?.staleSince;
 }
 
-/** Returns the offline period after which the device reported a change, or undefined if the device was online. */
+/** Returns the offline period of a device after which the device reported this change, or undefined if the device was online. */
 export function absenceBefore({ parameter, origin, revision }: Change): Absence | undefined {
   if (origin.kind !== 'connection') return undefined;
   return parameter.device?.absences.find(
@@ -164,5 +167,5 @@ export function absenceBefore({ parameter, origin, revision }: Change): Absence 
   );
 }
 
-/** A change as reported by the owner of its parameter. */
+/** A change to a mirrored parameter, as reported by the hub that owns the parameter. */
 export type MirroredChange = Pick<Change, 'value' | 'origin' | 'cause' | 'hop' | 'time'>;

@@ -26,30 +26,30 @@ export function printableLines(text: string): string {
   return text.replace(obeyedWithinLines, (character) => short.get(character) ?? escapeOf(character));
 }
 
-/** Escapes JSON like `printable`, without changing its meaning. */
+/** Escapes characters in JSON like `printable`, without changing the JSON's meaning. */
 export function printableJson(json: string): string {
   return json.replace(obeyedWithinLines, escapeOf);
 }
 
-/** Escapes each code unit in JSON and JavaScript notation. */
+/** Returns the escapes for a character, one per UTF-16 code unit, in JSON and JavaScript notation. */
 function escapeOf(character: string): string {
   return Array.from({ length: character.length }, (_, index) => {
     return `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`;
   }).join('');
 }
 
-// The beginnings of long texts. They are well-formed, even if the cut splits a surrogate pair, and they are copies: a slice would keep the
-// whole text alive.
+// The beginnings of long strings. A beginning is well-formed, even if the cut splits a surrogate pair, and is a copy: a slice would keep
+// the whole string alive.
 
 /** Truncates a string to this many UTF-16 code units, followed by `…`. Shorter strings are returned unchanged. */
 export function cutText(text: string, length: number): string {
   if (text.length <= length) return text;
-  return `${text.slice(0, length)}…`.toWellFormed(); // joins both parts into new text, which is the fastest way
+  return `${text.slice(0, length)}…`.toWellFormed(); // joins both parts into a new string, which is the fastest way
 }
 
 /**
- * Truncates like `cutText`, but slower and without `…`. If possible, the copy uses one byte per character. For strings that are kept in
- * large numbers.
+ * Truncates like `cutText`, but more slowly and without `…`. If possible, the copy uses one byte per character. Intended for strings that
+ * are kept in large numbers.
  */
 export function beginningOf(text: string, length: number): string {
   return text.length <= length ? text : Buffer.from(text.slice(0, length)).toString();

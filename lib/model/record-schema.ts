@@ -41,7 +41,7 @@ const Record: new (def: z.core.$ZodRecordDef) => z.ZodRecord = z.core.$construct
   };
 }) as never;
 
-/** A `z.record` that accepts every key. Use `Object.hasOwn` to look up keys in the result, because every object has `constructor`. */
+/** A `z.record` that accepts every key. Look up keys in the result with `Object.hasOwn`, because every object inherits `constructor`. */
 export function record<K extends Key, Value extends z.ZodType>(
   keyType: K,
   valueType: Value,
@@ -50,7 +50,10 @@ export function record<K extends Key, Value extends z.ZodType>(
   return new Record({ type: 'record', keyType, valueType, ...z.core.util.normalizeParams(params) }) as never;
 }
 
-/** Returns a schema whose output is the result of `read`. If `read` returns undefined, the error shows the expected form and the input. */
+/**
+ * Returns a schema whose output is the result of `read`. If `read` returns undefined, the error shows the expected form and the received
+ * input.
+ */
 export function readBy<Schema extends z.ZodType, Result>(
   schema: Schema,
   expected: string,

@@ -3,7 +3,7 @@
 
 import { describe } from './error.ts';
 
-/** Shorter strings are never hidden, because they may be ordinary words. */
+/** The minimum length of a hidden string. Shorter strings may be ordinary words. */
 const leastLength = 4;
 /** The replacement for a secret. */
 export const hidden = '***';
@@ -30,7 +30,7 @@ export function withoutUserInfo(text: string): string {
 const secretName =
   /^(?:pass|key|pin|auth|bearer)$|passw|passphrase|passcode|pwd|kennwort|token|secret|credential|nkey|jwt|bearer|api[-_]?key|seed|private/i;
 const writtenNames = ['password', 'token', 'credentials', 'secret'];
-/** Settings that contain objects with secrets. A value in place of such an object may be a secret. */
+/** The names of settings that contain objects with secrets. A value in place of such an object may be a secret. */
 const holderNames: ReadonlySet<string> = new Set(['users', 'anonymous', 'credentials']);
 
 /** Returns whether a setting with this name may hold a secret, even if the name is misspelt. */
@@ -62,7 +62,7 @@ export function reportedPath(path: readonly (string | number)[]): readonly (stri
   return hasSecretKeys(path.slice(0, -1)) && !isWord ? path.slice(0, -1) : path;
 }
 
-/** Returns whether the keys of the object at a path may be secrets that were written without a key of their own. */
+/** Returns whether the keys of the object at a path may be secrets, because a secret was written without a key of its own. */
 export function hasSecretKeys(path: readonly (string | number)[]): boolean {
   return path.at(-1) === 'credentials' || path.at(-2) === 'users';
 }
@@ -96,7 +96,7 @@ export function withoutSecretSettings(value: unknown, path: readonly (string | n
       );
 }
 
-/** Returns a path from the settings, unless the path looks like the content of the file. */
+/** Returns a path from the settings for display, or `***` if the path looks like the content of a file. */
 export function shownPath(path: string): string {
   return /[\r\n]|-----BEGIN|^.{1025}/s.test(path) ? hidden : path;
 }

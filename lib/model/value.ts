@@ -53,7 +53,7 @@ export function isValueOf(type: ValueType, value: unknown): value is Value {
   }
 }
 
-/** Returns whether a value is minus zero, which no value of a parameter is, because text cannot express it. */
+/** Returns whether a value is minus zero. No parameter has this value, because strings cannot express it. */
 function isMinusZero(value: unknown): boolean {
   return value === 0 && 1 / (value as number) < 0;
 }
@@ -63,13 +63,13 @@ export function toText(value: Value): string {
   return typeof value === 'string' ? value : String(value);
 }
 
-/** Reads a trimmed decimal number with `.` and an optional exponent. Returns undefined if the string is not such a number. */
+/** Reads a decimal number with `.` and an optional exponent; surrounding white space is allowed. Returns undefined for any other string. */
 export function readNumber(text: string): number | undefined {
   const trimmed = text.trim();
   return numberText.test(trimmed) ? Number(trimmed) : undefined;
 }
 
-/** Returns a hint about a number with a comma, to be appended to an error, or undefined for any other input. */
+/** Returns a hint to be appended to an error if the input is a number with a decimal comma, and undefined otherwise. */
 export function decimalCommaHint(input: unknown): string | undefined {
   if (typeof input !== 'string' || input.length > 60) return undefined;
   const text = input.trim();
@@ -91,7 +91,7 @@ function toFloat(input: unknown): number {
   const number = typeof input === 'string' ? readNumber(input) : Number(scalar('a number', input));
   if (number === undefined || !Number.isFinite(number))
     throw notConvertible('a number', `${describe(input)}${decimalCommaHint(input) ?? ''}`);
-  return number + 0; // -0 becomes 0: text has no minus zero
+  return number + 0; // -0 becomes 0, because strings have no minus zero
 }
 
 function scalar(expected: string, input: unknown): Value {

@@ -1,10 +1,10 @@
-// Threads that have not responded to a request yet. The process waits for its threads when it ends, so a thread that is blocked by a
-// hanging disk would keep the process alive.
+// Counts the threads that have not responded to a request yet. The process waits for its threads when it ends, so a thread that is blocked
+// by a hanging disk would keep the process alive.
 
 import { within } from './time/deadline.ts';
 
 const waiting = new Set<object>();
-/** The callers that wait until no request is open. */
+/** The callers that are waiting until no request is open. */
 const idle = new Set<() => void>();
 
 /** Records a request to a thread. Returns a function that records the response. */
@@ -17,7 +17,7 @@ export function awaitAnswer(thread: object): () => void {
   };
 }
 
-/** Resolves when no request is open, or after this time, because a hub that stops does not wait for a hanging disk. */
+/** Resolves when no request is open, or after `limitMs` milliseconds, because a stopping hub does not wait for a hanging disk. */
 export async function untilAllAnswered(limitMs: number): Promise<void> {
   if (waiting.size > 0) await within(new Promise<void>((resolve) => void idle.add(resolve)), limitMs);
 }

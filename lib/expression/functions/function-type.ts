@@ -6,7 +6,7 @@ type Type = string;
 
 export interface FunctionType {
   readonly name: string;
-  /** The usages, for documentation and errors. */
+  /** The ways to call the function, for documentation and errors. */
   readonly usages: readonly string[];
   /** A description of the result, for documentation. */
   readonly summary: string;
@@ -33,7 +33,7 @@ export function numeric(
   return { name: nameIn(usage), usages: [usage], summary, overloads: [{ takes, gives: 'double', compute }] };
 }
 
-/** Defines a function. The signature of an overload has the form `string, double: string`. */
+/** Defines a function, given its overloads by signature. A signature has the form `string, double: string`. */
 export function define(
   usages: readonly string[],
   summary: string,

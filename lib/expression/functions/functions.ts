@@ -1,4 +1,4 @@
-// All functions in expressions, by name, in the order of the documentation.
+// All functions that expressions may call, by name, in the order of the documentation.
 
 import { roundTo } from '../../model/digits.ts';
 import { describe } from '../../model/error.ts';
@@ -7,9 +7,9 @@ import { define, type FunctionType, numeric } from './function-type.ts';
 import { textFunctions } from './texts.ts';
 import { pointInTime, pointInTimeFunctions, timeConversions, timeFunctions, timeSpan } from './times.ts';
 
-// Functions of numbers.
+// Functions on numbers.
 
-/** The maximum number of arguments for `min` and `max`. A list may have more items. */
+/** The maximum number of arguments for `min` and `max`. A list as the only argument may have more items. */
 const mostNumbers = 8;
 const lastBit = 31;
 
@@ -59,13 +59,13 @@ const numberFunctions: readonly FunctionType[] = [
   }),
 ];
 
-/** Returns the place of a bit. Throws if the place is out of range. */
+/** Returns the bit position that was passed to the named function. Throws if the position is out of range. */
 function placesOf(name: string, places: number): number {
   if (places >= 0 && places <= lastBit) return places;
   throw new Error(`${name}: expected a place from 0 to ${lastBit}, got ${places}`);
 }
 
-/** Defines a function on several numbers, or on a list of numbers. */
+/** Defines a function that accepts several numbers or a list of numbers. */
 function ofMany(name: string, summary: string, compute: (numbers: readonly number[]) => number): FunctionType {
   const overloads = Array.from({ length: mostNumbers }, (_, index) => ({
     takes: Array<string>(index + 1).fill('double'),
@@ -148,7 +148,7 @@ export const functionTypes: ReadonlyMap<string, FunctionType> = new Map(
 /** List methods that bind a name, such as `list.exists(item, item > level)`, and `has`. The language expands these methods. */
 export const macroNames: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map', 'filter', 'has', 'bind']);
 
-/** Functions in other languages, and their equivalents here. */
+/** The names of functions in other languages, with their equivalents in Patchbay expressions. */
 export const foreignNames: Readonly<Record<string, string>> = {
   toFixed: 'fixed(number, digits)',
   format: 'fixed(number, digits) or pad(number, digits)',

@@ -1,20 +1,22 @@
-// String functions. A character is one visible character: an emoji is never split.
+// String functions, which count visible characters: an emoji is never split.
 import { createHash } from 'node:crypto';
 import { fixedText } from '../../model/digits.ts';
 import { maxTextLength } from '../../model/value.ts';
 import { compileRegex, type Regex } from '../../regex/regex.ts';
 import { define, type FunctionType } from './function-type.ts';
 
-/** The maximum number of parts. Nested list methods multiply, so more parts could block the hub for seconds. */
+/**
+ * The maximum number of parts into which a string is split. Nested list methods multiply, so more parts could block the hub for seconds.
+ */
 const maxParts = 1000;
 
 /**
- * The maximum length of a created string, which is enough to combine a few values. Nested calls multiply lengths, so a longer string could
- * take up all memory.
+ * The maximum length of a created string, in characters, which is enough to combine a few values. Nested calls multiply lengths, so a
+ * longer string could take up all memory.
  */
 const maxMadeLength = 4 * maxTextLength;
 
-/** The number of characters that the current work may still create in strings. */
+/** The number of characters that strings created by the current work may still have in total. */
 let leftCharacters = Number.POSITIVE_INFINITY;
 
 /** Runs work whose expressions may create strings with at most this many characters in total. Errors: any error from the work. */
@@ -28,7 +30,7 @@ export function withTextsUpTo<Result>(characters: number, work: () => Result): R
   }
 }
 
-/** Checks the length of a string before the string is created. */
+/** Checks the length of a string before the string is created. Throws if the string would be too long. */
 export function expectShort(length: number): void {
   if (length > maxMadeLength)
     throw new Error(`expected text of at most ${maxMadeLength} characters in an expression, got ${length}`);
@@ -36,7 +38,7 @@ export function expectShort(length: number): void {
   if (leftCharacters < 0) throw new Error('expected an expression that produces less text in total');
 }
 
-/** The segmenter, created when a string first needs it, because creating it takes several milliseconds. */
+/** The segmenter, created when a string first needs it, because its creation takes several milliseconds. */
 let segmenter: Intl.Segmenter | undefined;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII without carriage returns, which can be part of a line break
 const plainText = /^[\0-\x0c\x0e-\x7f]*$/;
@@ -153,8 +155,8 @@ function indexOf(text: string, part: string, from: number): number {
 }
 
 /**
- * Returns the last index of a part. JavaScript compares the part at each index, which takes minutes if both strings are long and similar.
- * Searching from the other end takes only milliseconds, even for a long part.
+ * Returns the last index at which a string contains a part. JavaScript compares the part at each index, which takes minutes if both strings
+ * are long and similar. Searching from the other end takes only milliseconds, even for a long part.
  */
 function lastIndexOf(text: string, part: string): number {
   if (part.length < longPart) return text.lastIndexOf(part);
@@ -187,7 +189,7 @@ function toBase64(text: string): string {
   return bytes.toString('base64');
 }
 
-/** Converts an index in the string to a position among the string's visible characters. */
+/** Converts an index in UTF-16 code units to a position among a string's visible characters. */
 function placeOf(text: string, index: number): number {
   return index < 0 ? -1 : lengthOf(text.slice(0, index));
 }
@@ -216,17 +218,19 @@ function pad(number: number, width: number): string {
   return number < 0 ? `-${digits}` : digits;
 }
 
-/** Checks the width of a padded number. 1000 zeros are enough for any use. */
+/** Checks the width to which a number is padded, which is at most 1000. */
 function widthOf(width: number): number {
   return Math.min(1000, Math.max(0, Math.trunc(width) || 0));
 }
 
-// Regular expressions in expressions: recently used ones stay compiled, and the cost of a search bounds the length of the text.
+// Regular expressions in expressions. Recently used patterns stay compiled, and the cost of a search limits the length of the searched
+// string.
 
-/** The maximum length of a pattern, in characters, and of the pattern's program, in steps. */
+/** The maximum length of a pattern, in characters. */
 const maxPatternLength = 1024;
+/** The maximum length of a compiled pattern, in program steps. */
 const maxSteps = 1000;
-/** The maximum product of characters and program steps, which takes at most some 40 ms. */
+/** The maximum product of a string's length in characters and a pattern's program steps, which takes at most some 40 ms. */
 const maxWork = 4 * 1024 * 1024;
 /**
  * The maximum number of patterns that stay compiled. The least recently used pattern is dropped first. Each pattern takes several KiB, and

@@ -31,11 +31,11 @@ const firstMs = Date.parse('0001-01-01T00:00:00Z');
 const lastMs = Date.parse('9999-12-31T23:59:59.999Z');
 const longestMs = 2 ** 63 / 1e6;
 
-/** The type names in the language. */
+/** The CEL type names of points in time and durations. */
 export const pointInTime = 'patchbay.Timestamp';
 export const timeSpan = 'patchbay.Duration';
 
-/** The operators on points in time and durations. */
+/** The operators on points in time and durations, by their CEL signature. */
 export const timeOperators: readonly (readonly [signature: string, compute: (a: Timed, b: Timed) => unknown])[] = [
   [`${pointInTime} - ${pointInTime}: ${timeSpan}`, (a, b) => new TimeSpan(a.ms - b.ms)],
   [`${pointInTime} - ${timeSpan}: ${pointInTime}`, (a, b) => new PointInTime(a.ms - b.ms)],
@@ -104,7 +104,7 @@ export const pointInTimeFunctions: readonly FunctionType[] = [
   ),
 ];
 
-/** Converts to `2026-11-22T03:00:00.5Z`, `90.5s`, and whole seconds since 1970. */
+/** Conversions of points in time and durations to `2026-11-22T03:00:00.5Z`, `90.5s`, and whole seconds since 1970. */
 export const timeConversions = {
   textOfPoint: ({ ms }: PointInTime) => new Date(ms).toISOString().replace(/\.?0*Z$/, 'Z'),
   textOfSpan: ({ ms }: TimeSpan) => `${fixedText(ms / 1000, 9).replace(/\.?0*$/, '')}s`,
@@ -114,19 +114,22 @@ export const timeConversions = {
 export const pointInTimeForm = 'a point in time such as "2026-11-22T03:00:00Z"';
 export const timeSpanForm = 'a duration such as "1h30m" or "1.5s"';
 
-/** Returns whether `timestamp` accepts a string. */
+/** Returns whether `timestamp` accepts a string as a point in time. */
 export function isPointInTime(text: string): boolean {
   const ms = readTimestamp(text);
   return ms !== undefined && ms >= firstMs && ms <= lastMs;
 }
 
-/** Returns whether `duration` accepts a string. */
+/** Returns whether `duration` accepts a string as a duration. */
 export function isTimeSpan(text: string): boolean {
   const ms = readTimeSpan(text);
   return ms !== undefined && Math.abs(ms) <= longestMs;
 }
 
-/** Defines a function of the current time. Its time zone must be a string literal, which is checked when the file is loaded. */
+/**
+ * Defines a function of the current time, which accepts a time zone. The zone must be a string literal, which is checked when the file is
+ * loaded.
+ */
 function ofNow(name: string, summary: string, gives: string, read: (date: Date) => unknown): FunctionType {
   const compute = (now: number, zone?: string) => read(localTime(now, zone));
   return {
@@ -154,7 +157,7 @@ function ofPoint(name: string, read: (date: Date) => number, ofSpan?: (ms: numbe
 }
 
 /**
- * Returns a date whose UTC fields are the time in a zone, given by name or by UTC offset: `Europe/Berlin`, `+02:00`, `02:00`. Throws if
+ * Returns a date whose UTC fields are the time in a zone. The zone is a name or a UTC offset: `Europe/Berlin`, `+02:00`, `02:00`. Throws if
  * there is no such zone.
  */
 function timeIn(zone: string, ms: number): Date {
@@ -190,7 +193,7 @@ function readTimeSpan(text: string): number | undefined {
   return sign === '-' ? -ms + 0 : ms;
 }
 
-/** Parses a string. Throws if the string does not have the expected form. */
+/** Returns the result of parsing a string. Throws if the string does not have the expected form. */
 function readOr(read: (text: string) => number | undefined, text: string, form: string): number {
   const ms = read(text);
   if (ms !== undefined) return ms;

@@ -1,10 +1,10 @@
-// Explains in plain language why an expression failed on a value whose type was not known when the file was loaded.
+// Explains in plain language why an expression failed at run time on a value whose type was not known when the file was loaded.
 
 import { HubError } from '../../model/error.ts';
 import { pointInTime, timeSpan } from '../functions/times.ts';
 import { authorsName } from '../language.ts';
 
-/** Translates an error from the language into plain words. Errors from Patchbay's functions are already in plain words. */
+/** Returns an error in plain words for an error from CEL. Errors from Patchbay's functions are already in plain words. */
 export function explainFailure(error: unknown): unknown {
   const { code, summary } = (error ?? {}) as { readonly code?: unknown; readonly summary?: unknown };
   if (typeof code !== 'string' || typeof summary !== 'string') return error;
@@ -44,7 +44,7 @@ function explain(code: string, summary: string): string {
 // An error in an expression.
 
 export class ExpressionMistake extends HubError {
-  /** The offset in the expression. */
+  /** The offset of the error in the expression, in UTF-16 code units. */
   readonly offset: number;
 
   constructor(message: string, offset: number) {
@@ -58,7 +58,7 @@ export class ExpressionMistake extends HubError {
   }
 }
 
-// The types of the language in plain words.
+// The types of CEL in plain words.
 
 const words: Readonly<Record<string, string>> = {
   double: 'number',
@@ -71,7 +71,7 @@ const words: Readonly<Record<string, string>> = {
   [timeSpan]: 'duration',
 };
 
-/** Translates a type name: `double` → `number`, `list<string>` → `list of text`. */
+/** Translates the name of a CEL type into plain words: `double` → `number`, `list<string>` → `list of text`. */
 export function wordOf(type: string): string {
   const [, wrapped] = /^dyn<(.*)>$/.exec(type) ?? [];
   if (wrapped !== undefined) return wordOf(wrapped);
@@ -81,11 +81,11 @@ export function wordOf(type: string): string {
   if (inner !== undefined)
     return { dyn: 'list', double: 'list of numbers', string: 'list of texts' }[inner] ?? `list of ${wordOf(inner)}`;
   if (type.startsWith('map')) return 'map';
-  if (/^[A-Z]$/.test(type)) return 'value of unknown type'; // the items of an empty list
+  if (/^[A-Z]$/.test(type)) return 'value of unknown type'; // the type of the items in an empty list
   return type.startsWith('type') ? 'type' : type;
 }
 
-/** Returns the type name with an article: `a number`. */
+/** Returns the plain name of a CEL type with an article: `a number`. */
 export function aWordOf(type: string): string {
   const word = wordOf(type);
   return ['true/false', 'null', 'text'].includes(word) ? word : `a ${word}`;

@@ -2,7 +2,7 @@
 // unclosed brackets or quotes.
 import { ExpressionMistake } from './failures.ts';
 
-/** The parser's error. */
+/** The error that the CEL parser found, and where. */
 interface Found {
   readonly code: string;
   readonly summary: string;
@@ -29,7 +29,7 @@ const words: ReadonlyMap<string, string> = new Map([
   ['else', choice],
 ]);
 
-/** Characters that are not part of the language, and their replacements. */
+/** Characters that are not part of expressions, with their replacements. */
 const characters: Readonly<Record<string, string>> = {
   '&': '&& between two conditions that must both be true',
   '|': '|| between two conditions of which one must be true',
@@ -55,7 +55,7 @@ const tokenPattern =
 
 const wholeText = /^(['"])(?:[^\\]|\\.)*\1$/s;
 
-/** `names` contains the names that the expression knows. An `or` among these names is valid. */
+/** Explains a syntax error. `names` contains the names that the expression may read: a variable may be called `or`. */
 export function explainSyntax(text: string, error: unknown, names: readonly string[]): ExpressionMistake {
   const found = readError(text, error);
   const tokens = Array.from(text.matchAll(tokenPattern), (match): Token => ({ text: match[0], start: match.index }));
@@ -91,7 +91,7 @@ function wordMistake(tokens: readonly Token[], names: readonly string[]): Explai
   return undefined;
 }
 
-/** Explains a character that has a different meaning here, or no meaning. */
+/** Explains a character that has a different meaning in expressions, or no meaning. */
 function signMistake(text: string, { code, start }: Found, tokens: readonly Token[]): Explained | undefined {
   if (code.startsWith('unterminated') || code === 'newline_in_string')
     return { message: `expected a closing ${text[start]} at the end of the text, got none`, start };
@@ -125,7 +125,7 @@ function signMistake(text: string, { code, start }: Found, tokens: readonly Toke
   return undefined;
 }
 
-/** Explains a quote without its counterpart. */
+/** Explains a quote without its counterpart, if there is one. */
 function quoteMistake(tokens: readonly Token[]): Explained | undefined {
   const { text, start } = tokens.at(-1) ?? { text: '', start: 0 };
   const quote = /^['"]/.exec(text)?.[0];

@@ -14,7 +14,7 @@ interface Checked {
   readonly message: string;
 }
 
-/** `hasParam`: the expression may look up other parameters. */
+/** Explains an error that the type check found. `hasParam` tells whether the expression may look up other parameters. */
 export function explainType(
   text: string,
   error: Checked,
@@ -66,7 +66,10 @@ export function explainType(
   }
 }
 
-/** Finds a field of a value that has no fields. The language itself finds such fields at load time only for certain types. */
+/**
+ * Explains access to a field of a value that has no fields, or returns undefined if there is no such access. CEL itself finds such access
+ * at load time only for certain types.
+ */
 export function explainField(text: string, part: Part): ExpressionMistake | undefined {
   if (part.op === '.') {
     const type = typeOf((part.args as [Part])[0]);
@@ -83,7 +86,7 @@ export function explainField(text: string, part: Part): ExpressionMistake | unde
   return undefined;
 }
 
-/** Explains a result that cannot be written or is not a condition. */
+/** Explains a result that cannot be written, or that does not have the expected type. */
 export function explainResult(
   text: string,
   tree: Part,
@@ -101,7 +104,7 @@ export function explainResult(
   return mistake(`expected a number as the result, got ${aWordOf(type)}: use double(${short(source)})`);
 }
 
-/** Names that authors never mean as strings. */
+/** Names that authors always mean as names and never as strings. */
 const ownNames: ReadonlySet<string> = new Set(['value', 'previous', 'sum']);
 
 interface Binary extends Part {
@@ -158,7 +161,7 @@ function binaryMistake({ op, left, right }: Binary, source: (part: Part) => stri
   return mistake(`expected values that ${op} accepts, got ${sides}`, left);
 }
 
-/** The functions that convert a string to a type other than number. */
+/** The functions that convert a string to a type other than number, by CEL type. */
 const readers: Readonly<Record<string, string>> = { [pointInTime]: 'timestamp', [timeSpan]: 'duration' };
 
 function unaryMistake({ op, args }: Part, source: (part: Part) => string): string {
@@ -169,7 +172,7 @@ function unaryMistake({ op, args }: Part, source: (part: Part) => string): strin
     : `expected a number after -, got ${aWordOf(type)}`;
 }
 
-/** Suggests how to turn a value into a condition. */
+/** Returns a suggestion how to turn a value into a condition. */
 function compared(source: string, type: string, operator = type === 'double' ? '>' : '=='): string {
   if (type === 'double') return `compare it, as in ${short(source)} ${operator} 0`;
   if (type === 'string') return `compare it, as in ${short(source)} ${operator} 'on'`;
@@ -207,7 +210,7 @@ function fieldMistake(node: Part, source: (part: Part) => string): string {
   return `${aWordOf(typeOf(left))} has no .${field}${hint}`;
 }
 
-/** Explains a message of the form `found no matching overload for 'string.fn_round(double)'`. */
+/** Explains a call that no overload matches, given CEL's message `found no matching overload for 'string.fn_round(double)'`. */
 function callMistake(summary: string): string {
   const [, receiver, name = '', list = ''] = /'(?:(.+)\.)?(\w+)\((.*)\)'$/.exec(summary) ?? [];
   const type = functionTypes.get(authorsName(name));

@@ -22,15 +22,18 @@ export const auditKinds = [
 
 export type AuditKind = (typeof auditKinds)[number];
 
-/** An entry; `time` is in milliseconds since 1970. */
+/** An entry in the audit. `time` is in milliseconds since 1970. */
 export interface AuditEntry {
   /** The number of the entry, which increases with each entry. Numbers may be skipped. */
   readonly n: number;
   readonly time: number;
   readonly kind: AuditKind;
-  /** A client such as `api 10.0.0.3`, or a connection such as `keys`; `flow files` for a reload, `hub` for actions of the hub itself. */
+  /**
+   * The author: a client such as `api 10.0.0.3`, a connection such as `keys`, `flow files` for a reload, or `hub` for actions of the hub
+   * itself.
+   */
   readonly user: string;
-  /** The address of the parameter. For other kinds, the name of the rule or connection. */
+  /** The address of the parameter. For entries of other kinds, the name of the rule or connection. */
   readonly address?: string | undefined;
   /** The value before the change. Omitted if unknown. Long strings are truncated. */
   readonly before?: Value | undefined;
@@ -42,10 +45,10 @@ export interface AuditEntry {
   readonly cause?: string | undefined;
 }
 
-// Writes from outside a hub, as received.
+// Writes from outside a hub, as the hub received them.
 
 export interface OutsideTurn {
-  /** The time in milliseconds since the recording began. */
+  /** The time of the turn in milliseconds since the recording began. */
   readonly atMs: number;
   readonly writes: readonly RecordedWrite[];
   /** Device events other than values. Omitted if there are none. */

@@ -20,28 +20,28 @@ export interface ConnectionStatus {
   readonly parameters: number;
   /** The flow file that declares the connection. */
   readonly file: string;
-  /** Only for a connection to a device. */
+  /** The number of frames and bytes. Present only for a connection to a device. */
   readonly wire?: WireTotals | undefined;
-  /** Only for a connection to a device. */
+  /** The state of the device. Present only for a connection to a device. */
   readonly device?: DeviceStatus | undefined;
 }
 
 export interface DeviceStatus {
-  /** When the values became stale, in milliseconds since 1970; undefined if they are fresh. */
+  /** When the device's values became stale, in milliseconds since 1970; undefined if the values are fresh. */
   readonly staleSince: number | undefined;
   /** The number of writes that the device has not confirmed yet. */
   readonly pending: number;
-  /** Whether the connection runs without the device. */
+  /** Whether the connection is simulated, that is, runs without the device. */
   readonly isSimulated: boolean;
 }
 
-/** The number of frames, and of bytes, that a connection has sent and received since it started. */
+/** The numbers of frames and bytes that a connection has sent and received since it started. */
 export interface WireTotals {
   readonly framesIn: number;
   readonly framesOut: number;
   readonly bytesIn: number;
   readonly bytesOut: number;
-  /** The number of refused frames, or of refused messages in frames. Omitted if there are none. */
+  /** The number of refused frames, or of refused messages in frames. Omitted if nothing was refused. */
   readonly refused?: number;
 }
 

@@ -16,21 +16,21 @@ export interface DomainStatus {
   readonly hubs: readonly DomainHub[];
 }
 
-/** The lease on the name of this hub. */
+/** The lease on this hub's name in the domain. */
 export interface LeaseStatus {
   /**
    * `held`: this hub holds the lease; `fenced`: this hub held the lease but could not renew it; `taken`: another hub holds the lease;
    * `unknown`: no server has responded yet.
    */
   readonly state: 'held' | 'fenced' | 'taken' | 'unknown';
-  /** The machine of the current or last holder. Empty if unknown. */
+  /** The machine of the hub that currently holds, or last held, the lease. Empty if unknown. */
   readonly holder: string;
   readonly term: number;
-  /** When this state began. */
+  /** When the lease entered this state, in milliseconds since 1970. */
   readonly since: number;
 }
 
-/** The link to the servers. */
+/** The state of the link between this hub and the servers. */
 export interface LinkStatus {
   readonly isUp: boolean;
   /**
@@ -38,10 +38,10 @@ export interface LinkStatus {
    * name. Undefined if no server has responded yet.
    */
   readonly isOpen?: boolean | undefined;
-  /** The connected server, or the reason why there is none. */
+  /** The name of the connected server, or the reason why the hub is not connected. */
   readonly text: string;
   readonly servers: readonly string[];
-  /** When the link was established or lost. */
+  /** When the link was established or lost, in milliseconds since 1970. */
   readonly since: number;
   /** The number of times that the link was re-established. */
   readonly reconnects: number;
@@ -52,29 +52,30 @@ export interface DomainHub {
   readonly hub: string;
   /** `unknown`: this hub has received nothing from that hub since this hub started. */
   readonly state: 'this' | 'fresh' | 'stale' | 'unknown';
-  /** The Connection IDs of the hub. */
+  /** The IDs of the hub's connections. */
   readonly connections: readonly string[];
   /** The number of that hub's parameters that this hub mirrors. For this hub, the number of parameters that it shares. */
   readonly parameters: number;
-  /** The mirror. Omitted if there is none. */
+  /** The state of this hub's mirror of the other hub. Omitted if there is no mirror. */
   readonly mirror?: MirrorStatus | undefined;
 }
 
 export interface MirrorStatus {
-  /** The last reported term. */
+  /** The other hub's term, as last reported. */
   readonly term: number;
-  /** The machine that runs the hub (for a pair, the active hub), as last reported. Undefined if not reported in this term yet. */
+  /** The machine that runs the other hub (for a pair, the active hub), as last reported. Undefined if not reported in this term yet. */
   readonly machine?: string | undefined;
-  /** How long the mirror has been incomplete, which normally is at most half a second. */
+  /** How long the mirror has been incomplete, in milliseconds. Normally this is at most half a second. */
   readonly lagMs: number;
-  /** When this hub last received anything from the mirrored hub. Undefined if the mirror is fresh. */
+  /** When this hub last received a message from the mirrored hub, in milliseconds since 1970. Undefined if the mirror is fresh. */
   readonly staleSince?: number | undefined;
-  /** Counts since the first message: gaps in the messages, and fires that were permanently lost. */
+  /** The number of gaps in the messages since the first message. */
   readonly gaps: number;
+  /** The number of fires that were permanently lost since the first message. */
   readonly lostFires: number;
   /**
-   * The number of rejected messages in the hub's name: messages that were malformed, were sent by another client, or exceeded what this hub
-   * processes.
+   * The number of rejected messages in the other hub's name: messages that were malformed, were sent by another client, or exceeded what
+   * this hub processes.
    */
   readonly refused: number;
 }

@@ -1,8 +1,8 @@
-// The result of a reload, by name.
+// The result of a reload, as lists of names.
 import type { Origin } from '../parameter.ts';
 import type { Value, ValueType } from '../value.ts';
 
-/** Connection IDs or rule names, each list in the order of the flow files. */
+/** The names that a reload adds, removes or changes: Connection IDs or rule names, each list in the order of the flow files. */
 export interface Difference {
   readonly added: readonly string[];
   readonly removed: readonly string[];
@@ -16,7 +16,7 @@ export interface Reload {
 
 // The result of loading the flow files, for operators.
 
-/** One flow file: its errors, and its number of connections and rules, including disabled ones. */
+/** The report on one flow file: its errors, and the number of its connections and rules, including disabled ones. */
 export interface FileReport {
   readonly path: string;
   readonly connections: number;
@@ -25,8 +25,8 @@ export interface FileReport {
 }
 
 /**
- * The last load or reload. `time` is in milliseconds since 1970. `isLoaded` is false if the previous configuration remains active, in which
- * case `reason` is one sentence that explains why.
+ * The report on the last load or reload. `time` is in milliseconds since 1970. `isLoaded` is false if the previous configuration remains
+ * active, in which case `reason` is one sentence that explains why.
  */
 export interface LoadReport {
   readonly time: number;
@@ -41,43 +41,44 @@ export interface LoadReport {
 export const keptDeviations = 1000;
 
 export interface ShadowReport {
-  /** The start of the comparison, in milliseconds since 1970. A change to the rules in shadow restarts the comparison. */
+  /** When the comparison began, in milliseconds since 1970. A change to the rules in shadow restarts the comparison. */
   readonly since: number;
   /**
    * rules: flow files declare shadow rules; reload: an operator has reloaded in shadow, and saved files run in shadow until the next
    * reload.
    */
   readonly kind: 'rules' | 'reload';
-  /** The rules that run only in shadow, and the live rules that a reload would remove. */
+  /** The names of the rules that run only in shadow. */
   readonly rules: readonly string[];
+  /** The names of the live rules that a reload would remove. */
   readonly left: readonly string[];
-  /** Connections that a reload would change but that do not run in shadow, because they have effects outside the process. */
+  /** The IDs of connections that a reload would change but that do not run in shadow, because they have effects outside the process. */
   readonly notInShadow: readonly string[];
   readonly parameters: readonly DeviationCount[];
-  /** The number of deviations. */
+  /** The number of all deviations, whether kept or not. */
   readonly count: number;
   /** The newest deviations, oldest first. */
   readonly deviations: readonly Deviation[];
 }
 
-// Differences between two runs of one installation: the state of a parameter in each of them.
+// Differences between two runs of one installation: the states of a parameter in both runs.
 
-/** The state of a parameter on one side, and its writer. */
+/** The state of a parameter on one of the two sides, and the author of the state. */
 export interface Side {
-  /** The value, or the number of times that a trigger has fired at this moment; undefined if unknown. */
+  /** The parameter's value, or the number of times that a trigger has fired at this moment; undefined if unknown. */
   readonly value: Value | undefined;
   readonly origin: Origin | undefined;
 }
 
-/** A moment at which two sides begin to differ, differ in another way, or agree again. */
+/** A moment at which the two sides begin to differ, begin to differ in another way, or agree again. */
 export interface Deviation {
-  /** The time in milliseconds since 1970. */
+  /** When the moment began, in milliseconds since 1970. */
   readonly time: number;
   readonly address: string;
   readonly type: ValueType;
-  /** The live side. */
+  /** The state on the live side. */
   readonly done: Side;
-  /** The shadow side. */
+  /** The state on the shadow side. */
   readonly would: Side;
 }
 

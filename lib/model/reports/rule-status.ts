@@ -7,7 +7,10 @@ import type { Value } from '../value.ts';
  */
 export type RuleState = 'running' | 'limited' | 'failing' | 'waiting' | 'disabled';
 
-/** `faults` and `dropped` count since the hub first loaded the rule. `reason` is one sentence, and is empty while the rule is running. */
+/**
+ * The status of a rule. `faults` and `dropped` count from the time when the hub first loaded the rule. `reason` is one sentence, and is
+ * empty while the rule is running.
+ */
 export interface RuleStatus {
   readonly name: string;
   readonly file: string;
@@ -19,28 +22,28 @@ export interface RuleStatus {
   /** The names of the enclosing folders, outermost first. */
   readonly folder: readonly string[];
   readonly enabled: boolean;
-  /** The addresses to which it listens. */
+  /** The addresses of the parameters to which the rule listens. */
   readonly from: readonly string[];
   readonly to: readonly string[];
-  /** The settings of a rule in JSON5, if present. */
+  /** The settings `when`, `map` and `pipe` of a rule in JSON5. Settings that the rule does not have are omitted. */
   readonly when?: string;
   readonly map?: string;
   readonly pipe?: readonly unknown[];
-  /** The names in `from`, each with its address. */
+  /** The names in `from`, each with its address, if the rule has named sources. */
   readonly names?: Readonly<Record<string, string>>;
-  /** The destinations, each with its expression. */
+  /** The destinations by address, each with its expression. */
   readonly split?: Readonly<Record<string, string>>;
   readonly state: RuleState;
   readonly reason: string;
   readonly faults: number;
   readonly dropped: number;
-  /** Set if the rule runs in shadow: its writes are recorded but not made. */
+  /** true if the rule runs in shadow, so that its writes are recorded but not made. */
   readonly shadow?: true;
 }
 
 /** How long the switch of a rule or connection lasts across saves, reloads and restarts. */
 export interface SwitchTerm {
-  /** The end in milliseconds since 1970; null means that the switch is permanent. */
+  /** When the switch ends, in milliseconds since 1970; null means that the switch is permanent. */
   readonly until: number | null;
   readonly reason: string;
 }
@@ -57,7 +60,7 @@ export interface Override {
   readonly since: number;
   /** Whether the switch lasts across saves, reloads and restarts. */
   readonly isLasting: boolean;
-  /** The end of the switch, in milliseconds since 1970. Omitted if the switch is permanent or lasts until a restart. */
+  /** When the switch ends, in milliseconds since 1970. Omitted if the switch is permanent or lasts until a restart. */
   readonly until?: number;
 }
 
@@ -71,11 +74,12 @@ export type RuleOutcome = 'wrote' | 'stopped' | 'held' | 'waited' | 'failed';
 
 /** One run of a rule. Strings are truncated to 200 characters. */
 export interface RuleRun {
-  /** The address whose change started the run. Undefined if the run was started by the start of the hub or by a timer. */
+  /** The address at which a change started the run. Undefined if the run was started by the start of the hub or by a timer. */
   readonly source?: string | undefined;
   readonly value?: Value | undefined;
-  /** The revision of the change, and its time in milliseconds since 1970. */
+  /** The revision of the change that started the run. */
   readonly revision: number;
+  /** When the run began, in milliseconds since 1970. */
   readonly time: number;
   readonly outcome: RuleOutcome;
   /** The result before its conversion to the types of the destinations. */
@@ -84,8 +88,8 @@ export interface RuleRun {
   readonly to: readonly string[];
   readonly error?: string | undefined;
   /**
-   * The duration in microseconds; undefined if not measured. The hub measures durations for several minutes after the runs of the rule were
-   * requested.
+   * The duration in microseconds; undefined if it was not measured. The hub measures durations for several minutes after the runs of the
+   * rule were requested.
    */
   readonly durationUs?: number | undefined;
 }
@@ -94,7 +98,7 @@ export interface RuleRun {
 export interface RuleRuns {
   readonly rule: string;
   readonly file: string;
-  /** False for a rule that only copies: the hub keeps the last run, and records further runs for several minutes after a request. */
+  /** false for a rule that only copies: the hub keeps only its last run, and records further runs for several minutes after a request. */
   readonly isAlwaysRecorded: boolean;
   readonly runs: readonly RuleRun[];
 }

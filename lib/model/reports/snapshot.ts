@@ -2,12 +2,12 @@
 
 import type { Value, ValueType } from '../value.ts';
 
-/** The snapshots of a selection. */
+/** The saved snapshots of one selection of parameters. */
 export interface SnapshotSelection {
   readonly name: string;
-  /** Newest first. */
+  /** The snapshots, newest first. */
   readonly saved: readonly SavedSnapshot[];
-  /** The last saved or recalled snapshot, as long as recalling the snapshot would write nothing. */
+  /** The name of the last saved or recalled snapshot, as long as recalling this snapshot would write nothing. */
   readonly matches: string | undefined;
 }
 
@@ -19,7 +19,7 @@ export interface SavedSnapshot {
   readonly parameters: number;
 }
 
-/** A snapshot, compared with the current values. */
+/** A snapshot whose values are compared with the current values. */
 export interface Snapshot {
   readonly selection: string;
   readonly name: string;
@@ -29,11 +29,11 @@ export interface Snapshot {
 }
 
 export interface SnapshotValue {
-  /** The address. */
+  /** The address of the parameter. */
   readonly parameter: string;
   readonly type: ValueType;
   readonly value: Value;
-  /** The current value. Undefined if the state is unknown, or if the parameter no longer exists. */
+  /** The current value. Undefined if the value is unknown, or if the parameter no longer exists. */
   readonly present: Value | undefined;
   /** Whether a recall writes the value. */
   readonly differs: boolean;

@@ -2,21 +2,23 @@
 
 import type { WireTotals } from './connection-status.ts';
 
-/** The maximum number of frames that are kept, of bytes in total, and of bytes per frame. */
+/** The maximum number of frames that are kept. */
 export const keptFrames = 1000;
+/** The maximum number of bytes that are kept for all frames together. */
 const keptBytes = 65_536;
+/** The maximum number of bytes that are kept per frame. */
 const shownBytes = 4096;
 
 export interface WireFrame {
   /** The number of the frame, counted from 1 for each connection. */
   readonly number: number;
-  /** The time in milliseconds since 1970. */
+  /** When the frame was sent or received, in milliseconds since 1970. */
   readonly time: number;
   readonly direction: 'in' | 'out';
   /** The reason why the frame was refused; undefined if the frame was not refused. */
   readonly fault?: string | undefined;
   readonly bytes: Uint8Array;
-  /** The full length of the frame. */
+  /** The full length of the frame, in bytes. */
   readonly length: number;
 }
 
@@ -32,7 +34,7 @@ export interface ShownFrame extends Omit<WireFrame, 'bytes' | 'fault'> {
 
 const escapes: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\\': '\\\\' };
 
-/** Converts a frame to text; `mask` replaces secrets with `***`. `show` converts a frame in a binary protocol. */
+/** Converts a frame for display. `mask` replaces secrets with `***`, and `show` converts a frame in a binary protocol. */
 export function showFrame(
   { bytes, fault, ...frame }: WireFrame,
   mask: (text: string) => string,
@@ -63,18 +65,21 @@ function readText(bytes: Buffer): readonly [text: string, isUtf8: boolean] {
   }
 }
 
-/** A frame within the bytes of one read. */
+/** A frame as a part of the bytes from one read. */
 export interface FramePart {
   readonly bytes: Uint8Array;
   readonly from: number;
   readonly end: number;
 }
 
-/** The columns of a frame's row of numbers. A separate object for each frame would cost garbage collection time. */
+/**
+ * The positions of a frame's numbers in its row, and the length of a row. A separate object for each frame would cost garbage collection
+ * time.
+ */
 const [timeAt, startAt, shownAt, lengthAt, directionAt, columns] = [0, 1, 2, 3, 4, 5];
 const firstFrames = 16;
 const firstBytes = 1024;
-/** The position after which positions start over, because larger numbers are slower. */
+/** The byte position after which positions start over, because larger numbers are slower. */
 const maxPosition = 2 ** 29;
 /** The number of bytes up to which copying byte by byte takes less time than a call. */
 const fewBytes = 48;
@@ -85,14 +90,18 @@ function copy(from: Uint8Array, length: number, to: Uint8Array, at: number): voi
 }
 
 /**
- * Keeps the last frames. Their bytes are copied into one buffer, and the rows of the oldest frames are reused, because a device may send
- * 50,000 frames per second, and a frame may be a small part of the bytes read.
+ * Keeps the last frames of a connection. The bytes are copied into one buffer, and the rows of the oldest frames are reused, because a
+ * device may send 50,000 frames per second, and a frame may be a small part of the bytes read.
  */
 export class WireLog {
-  /** The rows of frames. `start` counts the bytes of all frames, and `shown` the recorded bytes of one frame. */
+  /**
+   * The frames as rows of numbers. `start` is the position of a frame's bytes, counted over all frames, and `shown` is the number of
+   * recorded bytes.
+   */
   #rows = new Float64Array(0);
-  /** The row of the oldest frame, and the number of rows. */
+  /** The index of the oldest frame's row. */
   #first = 0;
+  /** The number of rows in use. */
   #count = 0;
   /** The faults of refused frames, by frame number. */
   readonly #faults = new Map<number, string>();
@@ -104,7 +113,7 @@ export class WireLog {
   #bytesIn = 0;
   #bytesOut = 0;
 
-  /** Adds a frame. A frame with a fault is counted as refused and not as a frame. */
+  /** Adds a frame. A frame with a fault counts as refused, and not as sent or received. */
   add(direction: WireFrame['direction'], bytes: Uint8Array, fault?: string): void {
     const { length } = bytes;
     if (fault !== undefined) this.#refused++;
@@ -123,7 +132,7 @@ export class WireLog {
     if (fault !== undefined) this.#faults.set(this.#newest, fault);
   }
 
-  /** Adds received frames between two positions in the list. Consecutive frames from one read are copied together. */
+  /** Adds received frames between two indexes in the list. Consecutive frames from one read are copied together. */
   addReceived(frames: readonly FramePart[], fromPlace: number, endPlace: number): void {
     const time = Date.now();
     for (let place = fromPlace; place < endPlace; ) {
@@ -161,14 +170,14 @@ export class WireLog {
     this.#rows[row + directionAt] = direction;
   }
 
-  /** The totals; undefined if there were no frames. */
+  /** The totals of all frames; undefined if there have not been any frames. */
   get totals(): WireTotals | undefined {
     const [framesIn, framesOut, refused] = [this.#framesIn, this.#framesOut, this.#refused];
     if (framesIn + framesOut + refused === 0) return undefined;
     return { framesIn, framesOut, bytesIn: this.#bytesIn, bytesOut: this.#bytesOut, ...(refused > 0 && { refused }) };
   }
 
-  /** Returns the frames after this number, oldest first. */
+  /** Returns the kept frames with a number greater than `after`, oldest first. */
   after(after: number): readonly WireFrame[] {
     const frames: WireFrame[] = [];
     for (let place = 0; place < this.#count; place++) {
@@ -193,7 +202,7 @@ export class WireLog {
     return this.#framesIn + this.#framesOut + this.#refused;
   }
 
-  /** Returns where the row of a frame begins. The oldest frame is at place 0. */
+  /** Returns the index in `#rows` at which the row of a frame begins. The oldest frame is at place 0. */
   #rowOf(place: number): number {
     const at = (this.#first + place) * columns;
     return at < this.#rows.length ? at : at - this.#rows.length;
@@ -209,7 +218,7 @@ export class WireLog {
     this.#first = 0;
   }
 
-  /** Makes room for this many consecutive bytes. Returns where they begin. */
+  /** Makes room for this many consecutive bytes. Returns the position at which the room begins. */
   #room(length: number): number {
     if (this.#end > maxPosition) this.#resize(this.#buffer.length);
     for (;;) {

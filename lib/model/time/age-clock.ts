@@ -4,7 +4,7 @@
 import { isTime } from './iso-time.ts';
 import { jumpMs } from './wall-clock.ts';
 
-/** A reading of both clocks, in milliseconds: since 1970, and on a clock that never jumps. */
+/** A reading of two clocks: the machine's clock, in milliseconds since 1970, and a clock that never jumps, in milliseconds. */
 export interface ClockReading {
   readonly wall: number;
   readonly steady: number;
@@ -12,18 +12,19 @@ export interface ClockReading {
 
 /** A pause during which the hub was not running. */
 export interface AgePause {
-  /** The reading of this clock when the pause began. */
+  /** The reading of the age clock when the pause began, in milliseconds. */
   readonly at: number;
-  /** The length of the pause according to the machine's clock, and how much of this length has been counted so far. */
+  /** The length of the pause according to the machine's clock, in milliseconds. */
   readonly claimedMs: number;
+  /** The part of `claimedMs` that has been counted so far, in milliseconds. */
   readonly countedMs: number;
 }
 
-/** The stored state of a clock, in milliseconds. The clock continues from this state after a restart. */
+/** The stored state of an age clock, in milliseconds. The clock continues from this state after a restart. */
 export interface KeptAge {
-  /** The reading, which begins as the time of day and counts the time during which the hub is running. */
+  /** The reading of the age clock, which begins as the time of day and counts the time during which the hub is running. */
   readonly ran: number;
-  /** The machine's clock at that moment. */
+  /** The reading of the machine's clock at the same moment. */
   readonly wall: number;
   /** The pauses, oldest first. */
   readonly pauses: readonly AgePause[];
@@ -37,7 +38,7 @@ export function readClocks(): ClockReading {
   return { wall: Date.now(), steady: performance.now() };
 }
 
-/** Creates a clock that begins at a time of day. */
+/** Returns the state of a new age clock, which begins at a time of day. */
 export function beginAge(timeMs: number): KeptAge {
   return { ran: timeMs, wall: timeMs, pauses: [] };
 }
@@ -57,9 +58,9 @@ function isPause(pause: unknown): pause is AgePause {
   return isTime(at) && isTime(claimedMs) && isTime(countedMs) && 0 <= countedMs! && countedMs! <= claimedMs!;
 }
 
-/** The ages of items at one moment. An item is identified by the clock reading at the time it was recorded. */
+/** Determines the age of items at one moment. An item is identified by the reading of the age clock at the time it was recorded. */
 export class Ages {
-  /** The reading of the clock at that moment. */
+  /** The reading of the age clock at that moment. */
   readonly ran: number;
   readonly #pauses: readonly AgePause[];
 
@@ -68,17 +69,17 @@ export class Ages {
     this.#pauses = pauses;
   }
 
-  /** Returns the age that is certain. */
+  /** Returns the certain age of an item, in milliseconds: without uncounted pauses. */
   of(notedAt: number): number {
     return this.#ageOf(notedAt, ({ countedMs }) => countedMs);
   }
 
-  /** Returns the age, assuming that the machine's clock was always correct. */
+  /** Returns the age that an item has if the machine's clock was always correct, in milliseconds. */
   claimedOf(notedAt: number): number {
     return this.#ageOf(notedAt, ({ claimedMs }) => claimedMs);
   }
 
-  /** Returns the clock reading for the newest item that has at least this age. */
+  /** Returns the latest clock reading at which an item can have been recorded that has at least this age. */
   newestOf(ageMs: number): number {
     let pausedMs = 0;
     let upper = this.ran;
@@ -139,14 +140,14 @@ export class AgeClock {
 
   #pause(claimedMs: number): void {
     this.#pauses.push({ at: Math.trunc(this.#ran), claimedMs, countedMs: 0 });
-    this.#ran += 1; // items noted from now on are later than the pause
+    this.#ran += 1; // items recorded from now on are later than the pause
     if (this.#pauses.length <= mostPauses) return;
     const [one, other] = this.#pauses.splice(0, 2) as [AgePause, AgePause];
     const sum = (key: 'claimedMs' | 'countedMs') => one[key] + other[key];
     this.#pauses.unshift({ at: one.at, claimedMs: sum('claimedMs'), countedMs: sum('countedMs') });
   }
 
-  /** Counts passed time towards the oldest claims first. */
+  /** Counts passed time towards claims, the oldest claim first. */
   #count(passedMs: number): void {
     let left = passedMs;
     for (const [index, pause] of this.#pauses.entries()) {
@@ -158,7 +159,7 @@ export class AgeClock {
     }
   }
 
-  /** Voids claims after the machine's clock was set back. The most recent claimed time that has not been counted yet was wrong. */
+  /** Voids claims after the machine's clock was set back by `ms`. The most recent claimed time that has not been counted yet was wrong. */
   #void(ms: number): void {
     let left = ms;
     for (let index = this.#pauses.length - 1; index >= 0 && left > 0; index--) {

@@ -3,7 +3,7 @@
 export interface BackoffTimes {
   readonly firstMs: number;
   readonly longestMs: number;
-  /** The minimum length of a run after which the pauses start over. */
+  /** The minimum duration of a run, in milliseconds, after which the pauses start over. */
   readonly provenMs?: number;
 }
 
@@ -18,7 +18,7 @@ export class Backoff {
     this.#times = { firstMs, longestMs, provenMs };
   }
 
-  /** Records how long the last attempt ran before it failed. */
+  /** Records how long the last attempt ran before it failed, in milliseconds. */
   ran(ranMs: number): void {
     if (ranMs >= this.#times.provenMs) this.reset();
   }
@@ -41,8 +41,8 @@ const apartMs = 4000;
 const leastPauseMs = 1000;
 
 /**
- * Returns the longest pause before such a host is tried again if the last attempt took this long. Attempts begin 4 s apart, or 1 s after an
- * attempt that took longer.
+ * Returns the longest pause before a host that was recently alive is tried again, in milliseconds, given the duration of the last attempt.
+ * Attempts begin 4 s apart, or 1 s after an attempt that took longer.
  */
 export function longestRecentPauseMs(tookMs: number): number {
   return Math.max(leastPauseMs, apartMs - tookMs);

@@ -13,7 +13,8 @@ const wallClock: Scheduler = {
 };
 
 /**
- * Resolves like the promise, or to undefined after this time, in which case the work itself continues. Errors: any error from the promise.
+ * Resolves like the promise, or to undefined after the given time in milliseconds, in which case the work itself continues. Errors: any
+ * error from the promise.
  */
 export async function within<T>(promise: Promise<T>, limitMs: number, scheduler = wallClock): Promise<T | undefined> {
   const late = Promise.withResolvers<undefined>();

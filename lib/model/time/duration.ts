@@ -41,8 +41,8 @@ export function parseDurationMs(input: number | string): number | undefined {
 }
 
 /**
- * Reads a duration that is not used with a timer: `'90d'`, or `'1y'`, which is 365 days. Returns undefined for any other string, or for
- * more than 1000 years.
+ * Reads a duration that is not used with a timer, in milliseconds: `'90d'`, or `'1y'`, which is 365 days. Returns undefined for any other
+ * string, or for more than 1000 years.
  */
 export function readLongDurationMs(text: string): number | undefined {
   const durationMs = readText(text, longPattern);
@@ -56,13 +56,13 @@ function readText(text: string, shape = pattern): number | undefined {
   return durationMs;
 }
 
-// Durations as a histogram.
+// Counts durations in a histogram.
 
 /** The upper bounds of the buckets, in seconds: 10 µs to 5 s. */
 export const durationBounds = [1e-5, 1e-4, 1e-3, 5e-3, 1e-2, 2e-2, 5e-2, 0.1, 0.25, 1, 5] as const;
 
 export class Durations {
-  /** The counts by bucket. The last bucket contains the durations above all bounds. */
+  /** The number of durations in each bucket. The last bucket contains the durations above all bounds. */
   readonly counts: number[] = new Array<number>(durationBounds.length + 1).fill(0);
   /** The sum of all durations, in seconds. */
   sum = 0;

@@ -16,21 +16,21 @@ export function readIsoTime(text: string): number | undefined {
 
 /** Reads a complete RFC 3339 timestamp: `2026-11-22T03:00:00.5+01:00`. Returns undefined for any other string. */
 export function readTimestamp(text: string): number | undefined {
-  const upper = text.toUpperCase(); // section 5.6: t and z may be lower case
+  const upper = text.toUpperCase(); // section 5.6: T and Z may be in lower case
   return wholeShape.test(upper) ? readIsoTime(upper) : undefined;
 }
 
 // Times, in milliseconds since 1970.
 
-/** The latest time of a `Date`. The earliest time is equally long before 1970. */
+/** The latest time that a `Date` can have. The earliest time is equally long before 1970. */
 export const lastTimeMs = 8.64e15;
 
-/** Returns whether a value is a time in whole milliseconds. */
+/** Returns whether a value is a time in whole milliseconds that a `Date` can have. */
 export function isTime(at: unknown): at is number {
   return Number.isSafeInteger(at) && Math.abs(at as number) <= lastTimeMs;
 }
 
-// Calendar days, as text and in milliseconds.
+// Calendar days, as strings and in milliseconds.
 
 /** The length of a UTC day, which has no clock shifts, in milliseconds. */
 export const dayMs = 86_400_000;

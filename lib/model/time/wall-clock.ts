@@ -8,7 +8,7 @@ export interface ClockJump {
   readonly after: number;
 }
 
-/** The sources of time, in milliseconds: since 1970, and on a clock that never jumps. */
+/** The sources of time: `wall` returns milliseconds since 1970, and `steady` returns milliseconds on a clock that never jumps. */
 interface TimeSources {
   readonly wall: () => number;
   readonly steady: () => number;
@@ -43,11 +43,13 @@ export function createWallClock({ wall, steady }: TimeSources = systemTime): Wal
   const listeners = new Set<(jump: ClockJump) => void>();
   let looking: NodeJS.Timeout | undefined;
   let now = 0;
-  /** The last readings of both clocks, and the last time returned. */
+  /** The last reading of the machine's clock. */
   let lastWall = wall();
+  /** The last reading of the clock that never jumps. */
   let lastSteady = steady();
+  /** The last time that was returned. */
   let reported = lastWall;
-  /** The sum of all adjustments. */
+  /** The sum of all adjustments of the machine's clock, in milliseconds. */
   let setMs = 0;
   const expire = () => {
     now = 0;
@@ -111,7 +113,7 @@ export function describeJump({ before, after }: ClockJump): string {
   return after < before ? `the clock was set back by ${by}` : `the clock was set ahead by ${by}, or the machine slept`;
 }
 
-/** Formats a time span in its two largest units: `91 d`, `1 h 30 min`. */
+/** Formats a number of milliseconds in its two largest units: `91 d`, `1 h 30 min`. */
 function spanText(ms: number): string {
   let seconds = Math.round(ms / 1000);
   const parts = units.map(([unit, length]) => {
@@ -131,8 +133,8 @@ function isoTime(timeMs: number): string {
 
 const lastDateMs = 8.64e15;
 
-// A deadline counted in ticks of this thread. If the thread is so busy that ticks are late, the deadline is later too, and messages that
-// arrived in between are read before the next tick.
+// Deadlines that are counted in ticks of this thread. If the thread is so busy that ticks are late, the deadline is later as well, so that
+// messages that arrived in between are read first.
 
 const tickMs = 50;
 
@@ -153,7 +155,7 @@ export async function withinTicks<T>(
   }
 }
 
-// A pause on a scheduler that can be ended early.
+// A pause on a scheduler that can be ended before its time.
 
 export class Pause {
   readonly #scheduler: Scheduler;
@@ -164,12 +166,12 @@ export class Pause {
     this.#scheduler = scheduler;
   }
 
-  /** Resolves after a delay, or when woken. */
+  /** Resolves after a delay in milliseconds, or as soon as `wake` is called. */
   for(delayMs: number): Promise<void> {
     return this.until((resolve) => this.#scheduler.schedule(() => resolve(), Math.max(0, delayMs)));
   }
 
-  /** Resolves when `begin` calls its argument, or when woken. Then unsubscribes from the object that `begin` returned. */
+  /** Resolves when `begin` calls its argument, or as soon as `wake` is called. Then unsubscribes from the object that `begin` returned. */
   until(begin: (resolve: () => void) => { unsubscribe(): void }): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const waiting = begin(resolve);
@@ -188,7 +190,7 @@ export class Pause {
     return this.#isWoken;
   }
 
-  /** Resets `isWoken`. */
+  /** Resets `isWoken` to false. */
   forget(): void {
     this.#isWoken = false;
   }

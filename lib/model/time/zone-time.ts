@@ -13,7 +13,7 @@ interface Zone {
   readonly format: Intl.DateTimeFormat;
   quarter: number;
   offsetMs: number;
-  /** UTC offsets by day. */
+  /** The zone's UTC offset at midnight UTC of a day, in milliseconds, by the number of days since 1970. */
   readonly offsets: Map<number, number>;
 }
 
@@ -49,7 +49,7 @@ export function momentOf(localMs: number, zoneName: string): number {
   return isShown(last) ? last : shiftBetween(format, first, last);
 }
 
-/** Returns the UTC offset at midnight UTC on a day. */
+/** Returns a zone's UTC offset at midnight UTC on a day, in milliseconds. `day` counts days since 1970. */
 function offsetOfDay({ format, offsets }: Zone, day: number): number {
   let offsetMs = offsets.get(day);
   if (offsetMs === undefined) {
@@ -60,7 +60,7 @@ function offsetOfDay({ format, offsets }: Zone, day: number): number {
   return offsetMs;
 }
 
-/** Returns the moment, to the second, at which the UTC offset changes within a period. */
+/** Returns the moment, to the second, at which a zone's UTC offset changes within a period. */
 function shiftBetween(format: Intl.DateTimeFormat, fromMs: number, untilMs: number): number {
   const offsetMs = offsetAt(format, untilMs);
   let [low, high] = [Math.floor(fromMs / 1000), Math.ceil(untilMs / 1000)];
@@ -80,7 +80,7 @@ function ownZone(): string {
   return knownOwnZone;
 }
 
-/** Returns the names of all time zones. */
+/** Returns the names of all time zones that are known. */
 export function zoneNames(): string[] {
   return ['UTC', ...Intl.supportedValuesOf('timeZone')];
 }
@@ -118,7 +118,10 @@ function zoneOf(name: string): Zone {
   return zone;
 }
 
-/** Before this moment, clocks show local mean time. `Date.UTC` would treat a year below 100 as a year in the 20th century. */
+/**
+ * The beginning of the year 1700, before which clocks show local mean time. `Date.UTC` would treat a year below 100 as a year in the 20th
+ * century.
+ */
 const firstZoneMs = Date.UTC(1700, 0, 1);
 
 function offsetAt(format: Intl.DateTimeFormat, timeMs: number): number {
