@@ -1,5 +1,5 @@
-// Compiles a description from JSON5 to the form that a session runs. All errors are reported together, each with its file, line, column and
-// path. If a name is misspelt, the message suggests the nearest known name, as it does for flow files.
+// Compiles a device description from JSON5 to the form that a session runs. All mistakes are reported together, each with its file, line,
+// column and path. If a name is misspelt, the message suggests the nearest known name, as it does for flow files.
 
 import { type Framing, type LengthRule, maxFrameBytes } from '../../device/frames.ts';
 import { AnswerPattern, type DescribedRequest, RequestMistake, RequestPattern } from '../../device/http-message.ts';
@@ -28,19 +28,19 @@ import {
 } from './compiled.ts';
 import { type DescribedRead, type Description, descriptionSchema } from './description.ts';
 
-/** The variables and secrets that a connection sets. */
+/** The variables and secrets that a connection's settings provide for a description. */
 export interface Given {
   readonly variables: Readonly<Record<string, Value>>;
   readonly secrets: Readonly<Record<string, string>>;
 }
 
-/** A compiled description, or its errors. */
+/** The result of compiling a description: the compiled description or the mistakes. */
 export interface Compilation {
   readonly compiled: Compiled | undefined;
   readonly mistakes: readonly Mistake[];
 }
 
-/** Compiles the text of a description. Errors refer to the description by the name `file`. */
+/** Compiles the text of a description. Messages about mistakes call the description `file`. */
 export function compileDescription(file: string, text: string, given: Given): Compilation {
   const mistakes = new MistakeList();
   const compiled = read(file, text, given, mistakes);
@@ -71,14 +71,17 @@ function read(name: string, text: string, given: Given, mistakes: MistakeList): 
   }
 }
 
-/** Returns the variables of a description, with the values that the connection sets. */
+/** Returns the values of a description's variables: those that the connection sets, and the defaults of the remaining variables. */
 function variablesOf(data: unknown, given: Given): Record<string, Value> {
   const own = isJsonObject(data) && isJsonObject(data.variables) ? data.variables : {};
   const values = Object.entries({ ...own, ...given.variables }).filter(([name]) => Object.hasOwn(own, name));
   return Object.fromEntries(values) as Record<string, Value>;
 }
 
-/** Replaces `${name}`, `${name - 1}` and `${name + 1}` with values. Each key that changes is added to `written`, with its original form. */
+/**
+ * Replaces `${name}`, `${name - 1}` and `${name + 1}` with the variables' values. Adds each key that changes to `written`, with its
+ * original form.
+ */
 function expand(
   data: unknown,
   variables: Readonly<Record<string, Value>>,
@@ -110,14 +113,14 @@ function expand(
   );
 }
 
-/** The keys of an HTTP request. */
+/** The keys that describe an HTTP request. */
 const requestKeys = ['method', 'path', 'query', 'headers', 'body', 'form'] as const;
 type Sent = { readonly send?: readonly unknown[] | undefined; readonly path?: string | undefined } & Omit<
   DescribedRequest,
   'path'
 >;
 
-/** The names that every expression may use. */
+/** The names that every expression in a description may use. */
 const ownNames = ['value', 'index', 'id', 'secret'];
 
 class Compiler {
@@ -127,9 +130,9 @@ class Compiler {
   readonly #mistakes: MistakeList;
   readonly #isOfBytes: boolean;
   readonly #isHttp: boolean;
-  /** The headers of every HTTP request. */
+  /** The headers that every HTTP request contains. */
   #commonHeaders: Readonly<Record<string, string>> = {};
-  /** All names that occur in patterns and IDs. */
+  /** All names that occur in the description's patterns and IDs. */
   readonly #names: readonly string[];
   readonly #constants: Record<string, unknown>;
 
@@ -188,7 +191,7 @@ class Compiler {
         const path = ['greet', index];
         const isAlternative = (one: typeof step | undefined) =>
           one?.or !== undefined && one.reply === undefined && one.send === undefined && one.path === undefined;
-        if (index > 0 && isAlternative(step)) return []; // an alternative of the previous step
+        if (index > 0 && isAlternative(step)) return []; // an alternative to the previous step
         const next = isAlternative(all[index + 1]) ? all[index + 1] : undefined;
         return {
           send: step.send === undefined && step.path === undefined && !this.#isHttp ? [] : this.#sent(path, step),
@@ -244,7 +247,7 @@ class Compiler {
     this.#mistakes.add(this.#file, path, message, this.#file.positionOf(path, offset));
   }
 
-  /** Reports an `idleTimeout` that is shorter than the time between two questions, because even a healthy device would time out. */
+  /** Reports an `idleTimeout` that is shorter than the interval between two questions. Even a healthy device would then time out. */
   #checkIdleTimeout(families: readonly Family[], groups: ReadonlyMap<string, Group>): void {
     const { idleTimeout, keepAlive, connect } = this.#found;
     if (idleTimeout === undefined || connect === 'per-request') return;
@@ -257,7 +260,7 @@ class Compiler {
       );
   }
 
-  /** Reports keys that cannot be used with HTTP, and keys that can only be used with HTTP. */
+  /** Reports keys that are not allowed over HTTP, or only allowed over HTTP. */
   #checkHttp(): void {
     const { transports = [], format, events, headers, ...found } = this.#found;
     if (!this.#isHttp) {
@@ -286,7 +289,8 @@ class Compiler {
   }
 
   /**
-   * Compiles what the hub sends: `send`, or an HTTP request. With a family, the messages may use only names that are valid for this family.
+   * Compiles messages to send: the key `send`, or an HTTP request. If `family` is given, the messages may use only names that are valid for
+   * this family.
    */
   #sent(path: SettingPath, written: Sent, family?: Family): Matcher[] {
     const given = requestKeys.filter((key) => written[key] !== undefined);
@@ -311,7 +315,7 @@ class Compiler {
     return [matcher];
   }
 
-  /** Compiles a request, omitting parts that contain errors. */
+  /** Compiles an HTTP request. Omits parts that contain mistakes. */
   #request(path: SettingPath, written: DescribedRequest): RequestPattern {
     try {
       const format = this.#found.format === 'xml' ? 'xml' : 'json';
@@ -326,7 +330,7 @@ class Compiler {
     }
   }
 
-  /** Returns the headers for every request. Reports and omits headers that contain errors. */
+  /** Returns the headers that every request contains. Reports and omits invalid headers. */
   #checkedHeaders(): Readonly<Record<string, string>> {
     if (!this.#isHttp) return {};
     const right = Object.entries(this.#found.headers ?? {}).filter(([name, text]) => {
@@ -396,7 +400,7 @@ class Compiler {
     return { kind: 'lengthBy', at, rules, isRunning: running === true };
   }
 
-  /** Returns the bytes of a mark, which begins or ends a frame. */
+  /** Returns the bytes of a mark that begins or ends a frame. */
   #mark(path: SettingPath, written: string): Buffer {
     if (!this.#isOfBytes) return Buffer.from(written);
     const digits = written.replaceAll(/\s/g, '');
@@ -510,7 +514,7 @@ class Compiler {
     );
   }
 
-  /** Compiles the parameters' `on` keys. */
+  /** Compiles the `on` keys of all parameters. */
   #reads(families: readonly Family[]): Unasked[] {
     return families.flatMap((family) => {
       const written = family.described.on ?? [];
@@ -555,7 +559,7 @@ class Compiler {
     for (const name of wanted) if (!known.includes(name)) this.#add(path, unknownName('group', name, known));
   }
 
-  /** Compiles a read. If there are errors, reports them and returns an empty list. */
+  /** Compiles a read for a family. If there are mistakes, reports them and returns an empty list. */
   #read(family: Family, written: DescribedRead, path: SettingPath, ofGroup?: readonly string[]): Read[] {
     const isObject = isJsonObject(written) && 'pattern' in written;
     const {
@@ -605,8 +609,8 @@ class Compiler {
   }
 
   /**
-   * Reports keys that are not allowed in `{ pattern, value, where }`. The schema accepts an object with such keys as an example of a
-   * message.
+   * Reports keys that are not allowed in `{ pattern, value, where }`. The schema does not find such mistakes, because an object with other
+   * keys is a message example.
    */
   #checkReadKeys(path: SettingPath, written: object): void {
     const known = ['pattern', 'value', 'where', ...(this.#isHttp ? ['status', 'headers', 'event'] : [])];
@@ -614,7 +618,7 @@ class Compiler {
       if (!known.includes(key)) this.#add([...path, key], unknownName('setting', key, known));
   }
 
-  /** Returns the names that the patterns of a group read, which the items of the group may use. */
+  /** Returns the names that a group's patterns read. The reads for the group's items may use these names. */
   #namesOfGroup(name: string): readonly string[] {
     const group = this.#found.groups?.[name];
     return [...namesIn(group?.on), ...namesIn(group?.reply)];
@@ -673,7 +677,9 @@ class Compiler {
       this.#add([...at, 'batch'], 'expected a single string in send, got several');
   }
 
-  /** Like `#read`, but for an answer. The question contains the variables in the ID. */
+  /**
+   * Like `#read`, but for an answer to a question. The answer's reads may use the variables in the ID, because the question contains them.
+   */
   #askedRead(family: Family, written: DescribedRead, path: SettingPath): Read[] {
     const isObject = isJsonObject(written) && 'pattern' in written;
     const { value, ...answer } = (isObject ? written : { pattern: written }) as DescribedAnswer & { value?: string };
@@ -712,7 +718,7 @@ class Compiler {
     };
   }
 
-  /** Reports an empty pattern if messages have an end mark, because the hub drops empty messages. */
+  /** Reports an empty pattern if messages have an end mark. Such a pattern never matches, because the hub drops empty messages. */
   #expectCharacters(path: SettingPath, written: readonly unknown[] = []): void {
     if (this.#found.frame?.end === undefined) return;
     for (const [index, one] of written.entries())
@@ -723,7 +729,7 @@ class Compiler {
         );
   }
 
-  /** Compiles patterns. With a family, the patterns may use only names that are valid for this family. */
+  /** Compiles patterns. If `family` is given, the patterns may use only names that are valid for this family. */
   #matchers(path: SettingPath, written: readonly unknown[], family?: Family): Matcher[] {
     return written.flatMap((one, index) => {
       const at = written.length > 1 ? [...path, index] : path;
@@ -739,7 +745,7 @@ class Compiler {
     for (const name of matcher.names) if (!known.includes(name)) this.#add(path, unknownName('name', name, known));
   }
 
-  /** Returns the names that `greet` and groups save. */
+  /** Returns the names whose values are saved by `greet` and by groups. */
   #savedNames(): string[] {
     const { greet = [], groups = {} } = this.#found;
     return [...greet, ...Object.values(groups)]
@@ -751,7 +757,7 @@ class Compiler {
     return written === undefined ? undefined : this.#matcher(path, written);
   }
 
-  /** Compiles the pattern of an answer or event. Over HTTP, the pattern may also check the status and the headers. */
+  /** Compiles the pattern for an answer or an event. Over HTTP, the pattern may also check the status and the headers. */
   #answerMatcher(
     path: SettingPath,
     patternPath: SettingPath,
@@ -804,7 +810,7 @@ class Compiler {
     }
   }
 
-  /** Compiles an expression, which may not use the names in `later`. If there is an error, reports it and returns undefined. */
+  /** Compiles an expression, which may not use the names in `later`. If there is a mistake, reports it and returns undefined. */
   #expression(path: SettingPath, text: string, later: readonly string[] = []): Compute | undefined {
     try {
       return this.#compute(text, later);
@@ -814,7 +820,7 @@ class Compiler {
     }
   }
 
-  /** Compiles an expression. Errors: any error from `compileExpression`, or an unknown secret. */
+  /** Compiles an expression. Errors: any error from `compileExpression`, and an error for an unknown secret. */
   #compute(text: string, later: readonly string[] = []): Compute {
     const secrets = this.#found.secrets ?? [];
     for (const { 1: name, index } of text.matchAll(/\bsecret\.(\w+)/g))
@@ -848,13 +854,15 @@ interface DescribedAnswer {
   readonly event?: string | undefined;
 }
 
-/** Returns whether a pattern describes both the body and other parts of an answer: `{ pattern, status, headers }`. */
+/** Returns whether a pattern has the form `{ pattern, status, headers }`, which describes the body and other parts of an answer. */
 function isAnswer(written: unknown): boolean {
   const keys = ['pattern', 'status', 'headers', 'event'];
   return isJsonObject(written) && 'pattern' in written && Object.keys(written).every((key) => keys.includes(key));
 }
 
-/** Returns how a pattern without expressions reads a family, or undefined if the parameters are discovered or may be unknown. */
+/**
+ * Returns the plain read for a pattern without expressions. Returns undefined if the family's parameters are discovered or may be unknown.
+ */
 function plainRead(pattern: Pattern, family: Family): PlainRead | undefined {
   const places = [...pattern.names];
   const value = places.indexOf('value');
@@ -863,7 +871,7 @@ function plainRead(pattern: Pattern, family: Family): PlainRead | undefined {
   return { pattern, family, value, variables: variables.map((name) => places.indexOf(name)) };
 }
 
-/** Returns all names that occur in patterns anywhere in the data. */
+/** Returns all names in all patterns in the data. */
 function namesIn(data: unknown): string[] {
   if (typeof data === 'string') return [...data.matchAll(/\{\s*([A-Za-z_]\w*)/g)].map(([, name]) => name!);
   if (Array.isArray(data)) return data.flatMap(namesIn);
@@ -871,7 +879,7 @@ function namesIn(data: unknown): string[] {
   return Object.entries(data).flatMap(([key, item]) => [...namesIn(key), ...namesIn(item)]);
 }
 
-/** Returns whether the name of a group or parameter, such as `input/{name}` or `input/{name}/muted`, refers to the family. */
+/** Returns whether a family is what `written` names: a group or a parameter, such as `input/{name}` or `input/{name}/muted`. */
 function isAbout(family: Family, written: string | undefined): boolean {
   return written !== undefined && (family.name === written || family.name.startsWith(`${written}/`));
 }

@@ -1,5 +1,5 @@
-// A compiled description: families of parameters, how their messages are read and written, and the questions to the device. A session runs
-// such a description.
+// A compiled description, which a session runs: families of parameters, the ways in which messages are read and written, and the questions
+// to the device.
 
 import { type Framing, ownText } from '../../device/frames.ts';
 import type { Matcher, MatcherIndex } from '../../device/message.ts';
@@ -10,30 +10,32 @@ import type { About, ParameterDeclaration } from '../../model/parameter.ts';
 import { convert, toText, type Value, type ValueType } from '../../model/value.ts';
 import type { DescribedParameter, Description, Each, TransportName } from './description.ts';
 
-/** The maximum number of parameters that a description may declare and that a connection may discover. */
+/**
+ * The maximum number of parameters that a description may declare. The same limit applies to the parameters that a connection discovers.
+ */
 export const maxParameters = 20_000;
 
 /** Computes a value. Errors: any expression error. */
 export type Compute = (values: Values) => Value;
 
-/** Reads a message, or an item of a group, into the parameters of a family. */
+/** A pattern for a message or for an item in a group, and the family whose parameter the pattern sets. */
 export interface Read {
   readonly matcher: Matcher;
   readonly family: Family;
-  /** Computes the value; undefined if the name `value` in the pattern contains the value. */
+  /** Computes the value; undefined if the pattern itself contains the name `value`. */
   readonly value: Compute | undefined;
   readonly where: readonly (readonly [name: string, compute: Compute])[];
-  /** Whether the message only announces a discovered parameter. The session then asks for its value. */
+  /** Whether the message only announces a discovered parameter, so that the session must ask for its value. */
   readonly isFinding: boolean;
-  /** How to read the message without computation; undefined if the values must be computed or the parameters are discovered. */
+  /** The faster way to read the message; undefined if values must be computed or parameters are discovered. */
   readonly plain: PlainRead | undefined;
 }
 
-/** A read for declared parameters whose values need no computation. */
+/** A read for declared parameters whose values are taken from a message unchanged. */
 export interface PlainRead {
   readonly pattern: Pattern;
   readonly family: Family;
-  /** The positions of the value and of the ID's variables in the list that `Pattern.read` fills. */
+  /** The indexes of the value and of the ID's variables in the list that `Pattern.read` fills. */
   readonly value: number;
   readonly variables: readonly number[];
 }
@@ -43,10 +45,11 @@ export interface Answers {
   readonly fail: readonly Matcher[];
   readonly retryIf: readonly Matcher[];
   readonly timeoutMs: number;
-  /** How often the request is repeated if there is no answer. */
+  /** The number of times that the request is repeated if there is no answer. */
   readonly retry: number;
   /**
-   * How often the request is repeated after an answer that matches `retryIf`, which means that the device has not carried out the request.
+   * The number of times that the request is repeated after an answer that matches `retryIf`. Such an answer means that the device has not
+   * carried out the request.
    */
   readonly retryBusy: number;
 }
@@ -57,26 +60,26 @@ export interface Ask extends Answers {
   readonly send: readonly Matcher[];
   readonly until: Matcher | undefined;
   readonly everyMs: number | undefined;
-  /** How the answer is read. */
+  /** The reads for the answer. */
   readonly reads: readonly Read[];
 }
 
 export interface Group {
   readonly name: string;
-  /** The question for the group; undefined if the device sends the group without being asked. */
+  /** The question for the group; undefined if the device sends the group on its own. */
   readonly ask: Ask | undefined;
   readonly head: string | undefined;
   readonly each: Each | undefined;
   readonly saves: boolean;
   readonly index: MatcherIndex<Read>;
-  /** The families whose parameters the group sets. */
+  /** The families whose parameters are set by the group. */
   readonly families: readonly Family[];
 }
 
 export interface Write extends Answers {
   readonly send: readonly Matcher[];
   readonly value: Compute | undefined;
-  /** The questions that follow a write: names of groups, or `ask` to ask for the parameter itself. */
+  /** The questions to ask after a write: the names of groups, or `ask` for the question about the parameter itself. */
   readonly asksThen: readonly string[];
   readonly batch:
     | { readonly start: string; readonly join: string; readonly end: string; readonly most: number }
@@ -84,19 +87,22 @@ export interface Write extends Answers {
   readonly replays: boolean;
 }
 
-/** A parameter of a family. */
+/** A parameter, which belongs to a family. */
 export interface Instance {
   readonly id: string;
   readonly family: Family;
-  /** The values of the variables in the ID. */
+  /** The values of the ID's variables, by name. */
   readonly values: ReadonlyMap<string, Value>;
-  /** The number of the last message that set the parameter. */
+  /** The number of the latest message that has set the parameter. */
   setBy: number;
 }
 
-/** A single parameter, or all parameters from a template such as `out/{n:0..39}`, whose IDs differ only in their variables. */
+/**
+ * A family: a single parameter, or all parameters from a template such as `out/{n:0..39}`, whose IDs differ only in the values of
+ * variables.
+ */
 export class Family {
-  /** The name as written in the description. */
+  /** The ID or template as written in the description. */
   readonly name: string;
   readonly type: ValueType;
   readonly access: ParameterDeclaration['access'];
@@ -104,19 +110,19 @@ export class Family {
   readonly variables: readonly string[];
   /** Whether the device reports which parameters exist. */
   readonly isDiscovered: boolean;
-  /** Whether the device reports the values. */
+  /** Whether the device reports the parameters' values. */
   readonly isRead: boolean;
   ask: Ask | undefined = undefined;
   write: Write | undefined = undefined;
   isUnknown: Compute | undefined = undefined;
-  /** Whether `isUnknown` uses the value, which has to be computed first. */
+  /** Whether `isUnknown` uses the value, so that the value must be computed first. */
   isUnknownByValue = false;
   readonly about: About | undefined;
-  /** Checks a write while there is no session; undefined if every value of the type is valid. */
+  /** Checks a write while there is no session; undefined if every value of the type is allowed. */
   readonly accept: ParameterDeclaration['accept'];
   readonly #parts: readonly IdPart[];
   readonly #instances = new Map<string, Instance>();
-  /** The only parameter, if the ID has no variables. */
+  /** The only parameter of the family; undefined if the ID has variables. */
   readonly #single: Instance | undefined;
 
   constructor(name: string, parts: readonly IdPart[], described: DescribedParameter) {
@@ -141,24 +147,24 @@ export class Family {
     this.#single = this.variables.length === 0 ? this.#instances.get('') : undefined;
   }
 
-  /** The parameters that the description declares. Discovered parameters belong to a session instead. */
+  /** The parameters that the description declares. Discovered parameters belong to a session and are not included. */
   get instances(): Iterable<Instance> {
     return this.#instances.values();
   }
 
-  /** Finds the parameter whose ID has these values. */
+  /** Returns the declared parameter whose ID has these values, or undefined if there is none. */
   find(values: Values): Instance | undefined {
     return this.#instances.get(this.keyOf(values));
   }
 
-  /** Like `find`, but with a list that contains the values of the variables at these positions. */
+  /** Like `find`, but takes the values from a list, in which `places` are the indexes of the variables. */
   findAt(values: readonly (Value | undefined)[], places: readonly number[]): Instance | undefined {
     if (places.length === 0) return this.#single;
     if (places.length === 1) return this.#instances.get(toText(values[places[0]!] ?? ''));
     return this.#instances.get(places.map((place) => toText(values[place] ?? '')).join('\n'));
   }
 
-  /** Creates a discovered parameter; undefined if the ID would be invalid. */
+  /** Creates a discovered parameter. Returns undefined if its ID would be invalid. */
   discover(values: Values): Instance | undefined {
     if (this.variables.some((name) => !values.has(name))) return undefined;
     const own = new Map(this.variables.map((name) => [name, ownValue(values.get(name)!)]));
@@ -175,14 +181,14 @@ export class Family {
     return found === null ? undefined : new Map(this.variables.map((name, index) => [name, found[index + 1]!]));
   }
 
-  /** Returns the ID with these values. Each `/` in a value is replaced, because it would act as a separator. */
+  /** Returns the ID with these values. Slashes in values are replaced, because they would act as separators. */
   #idOf(values: Values): string {
     return this.#parts
       .map((part) => (typeof part === 'string' ? part : toText(values.get(part.name)!).replaceAll('/', '∕')))
       .join('');
   }
 
-  /** Returns a key that is unique for each combination of variables. */
+  /** Returns a key that is unique for each combination of the variables' values. */
   keyOf(values: Values): string {
     const { variables } = this;
     if (variables.length === 1) return toText(values.get(variables[0]!) ?? '');
@@ -190,10 +196,10 @@ export class Family {
   }
 }
 
-/** A literal part of an ID, or a variable. The `values` of a variable are undefined if the device reports them. */
+/** A part of an ID: literal text, or a variable. `values` is undefined if the device reports the values of the variable. */
 export type IdPart = string | { readonly name: string; readonly values: readonly Value[] | undefined };
 
-/** A message that the device sends without being asked. */
+/** A pattern for messages that the device sends on its own, and what such messages cause. */
 export type Unasked = { readonly matcher: Matcher } & (
   | { readonly read: Read }
   | { readonly group: Group }
@@ -219,13 +225,13 @@ export interface Compiled {
   readonly port: number | undefined;
   readonly subprotocol: readonly string[];
   readonly serial: NonNullable<Description['serial']>;
-  /** Whether the device is reached over HTTP. The HTTP transport matches answers to requests. */
+  /** Whether the device is reached over HTTP. In this case, the transport matches answers to requests. */
   readonly isHttp: boolean;
-  /** The request that opens the stream of events. */
+  /** The request that opens the device's event stream. */
   readonly events: Matcher | undefined;
   readonly format: NonNullable<Description['format']>;
   readonly encoding: BufferEncoding;
-  /** How the stream is divided into messages; undefined if each chunk is a message. */
+  /** How a stream of bytes is split into messages; undefined if each received chunk is a message. */
   readonly framing: Framing | undefined;
   readonly isTelnet: boolean;
   readonly maxFrameBytes: number;
@@ -248,14 +254,14 @@ export interface Compiled {
     readonly close: number | undefined;
     readonly reason: string;
   }[];
-  /** The variables as seen by expressions and messages. */
+  /** The values of the variables in expressions and messages, by name. */
   readonly constants: ReadonlyMap<string, Value>;
-  /** The variables that a connection may set. */
+  /** The variables that a connection may set, with their default values. */
   readonly variables: Readonly<Record<string, Value>>;
   readonly secretNames: readonly string[];
 }
 
-/** Returns a copy of a value that does not keep the entire message in memory. */
+/** Returns a copy of a value that does not keep the whole message in memory. */
 export function ownValue(value: Value): Value {
   return typeof value === 'string' ? ownText(value) : value;
 }
@@ -269,14 +275,14 @@ function* combinations(parts: readonly IdPart[]): Generator<Map<string, Value>> 
       for (const rest of combinations(others)) yield new Map([[first.name, value], ...rest]);
 }
 
-/** Returns the declaration of a parameter. */
+/** Returns the declaration of a parameter in a family. */
 export function declarationOf({ id, family }: Instance): ParameterDeclaration {
   const { type, access, accept, about } = family;
   const isConfirmed = access !== 'read-only' && type !== 'T';
   return { id, type, access, isConfirmed, ...(accept && { accept }), ...(about && { about }) };
 }
 
-/** Converts a value and checks it against the description. Errors: `out-of-range`, `not-convertible`. */
+/** Converts the input of a write to a value that the description allows. Errors: `out-of-range`, `not-convertible`. */
 export function acceptedValue({ type, described }: Family, input: unknown): Value {
   const { choices, min, max } = described;
   const named =

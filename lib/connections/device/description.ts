@@ -1,4 +1,4 @@
-// The schema for device descriptions, which are JSON5 files, and the descriptions that come with the hub. docs/devices.md lists every key.
+// The schema of device descriptions, which are JSON5 files, and access to the built-in descriptions. docs/devices.md documents every key.
 
 import { readdirSync } from 'node:fs';
 import { z } from 'zod';
@@ -8,7 +8,7 @@ import { isJsonObject } from '../../model/json-object.ts';
 import { valueClasses } from '../../model/parameter.ts';
 import { durationPattern, parseDurationMs } from '../../model/time/duration.ts';
 
-/** The ways in which a device can be reached. */
+/** The transports through which a device can be reached. */
 export const transportNames = ['tcp', 'udp', 'ws', 'listen', 'serial', 'http'] as const;
 export type TransportName = (typeof transportNames)[number];
 
@@ -40,7 +40,7 @@ const oneOrMore = <Schema extends z.ZodType>(schema: Schema, error: string) =>
     .transform((input) => (Array.isArray(input) ? input : [input]) as z.output<Schema>[]);
 
 const status = () => integer(100, 599);
-/** A message in a description: a string, an example if messages are JSON, or a status if the device is reached over HTTP. */
+/** The schema of a message in a description: a string, an example if messages are JSON, or a status if the device is reached over HTTP. */
 const message = z.union([text, status(), z.record(text, z.unknown())], {
   error: 'text, an object where messages are JSON, or a status 100..599 over HTTP',
 });
@@ -66,7 +66,7 @@ const each = z
   .describe('Splits a message into items; patterns then apply to each item');
 
 const scalar = z.union([text, z.number(), z.boolean()], { error: 'text, a number, true or false' });
-/** The parts of an HTTP request. */
+/** The schemas of the parts of an HTTP request. */
 const request = {
   method: z.enum(httpMethods).optional().describe('HTTP: the method. Default: GET, or POST with a body'),
   path: text
@@ -160,7 +160,7 @@ const write = z.strictObject({
     .describe('true: if the link breaks before a value is sent, the hub sends the newest value after reconnecting'),
 });
 
-/** The metadata of a parameter, for people and widgets. */
+/** The schemas of a parameter's metadata, which people and widgets use. */
 export const metadata = {
   label: text.optional().describe('The display name'),
   unit: text.optional().describe('The unit: dB, Hz, s'),
@@ -363,7 +363,7 @@ export type DescribedWrite = NonNullable<DescribedParameter['write']>;
 export type DescribedRead = z.output<typeof read>;
 export type Each = z.output<typeof each>;
 
-/** Returns the JSON Schema for descriptions, which editors use. A variable may stand for a number: `max: '${outputs}'`. */
+/** Returns the JSON Schema of descriptions for use in editors. A variable may be used in place of a number: `max: '${outputs}'`. */
 export function descriptionJsonSchema(): object {
   return orVariables(z.toJSONSchema(descriptionSchema, { io: 'input', unrepresentable: 'any' })) as object;
 }
@@ -376,9 +376,9 @@ function orVariables(schema: unknown): unknown {
   return isNumber ? { anyOf: [inner, { type: 'string', pattern: String.raw`^\$\{.*\}$` }] } : inner;
 }
 
-// The built-in descriptions, which are the files in the folder `protocols`.
+// The built-in descriptions are the files in the folder `protocols`.
 
-/** The folder in the source tree, because the build does not copy descriptions. */
+/** The folder in the source tree, which is used because the build does not copy descriptions. */
 const folder = new URL('../../../lib/connections/device/protocols/', import.meta.url);
 const maxBytes = 1_048_576;
 const texts = new Map<string, string>();
@@ -397,7 +397,7 @@ export function isProtocolName(name: string): boolean {
   return protocolNames().includes(name);
 }
 
-/** Returns the text of a built-in description, which must exist. */
+/** Returns the text of a built-in description. The description must exist. */
 export function readProtocol(name: string): string {
   const text = texts.get(name) ?? readRegularFileSync(new URL(`${name}.json5`, folder).pathname, maxBytes).toString();
   texts.set(name, text);

@@ -1,5 +1,5 @@
-// The connection type `device`: a device with a description that is reached over TCP, UDP, WebSocket, HTTP or a serial port, or that itself
-// connects to the hub.
+// The connection type `device`: a device that a description describes. The hub reaches the device over TCP, UDP, WebSocket, HTTP or a
+// serial port, or the device connects to the hub.
 
 import { createHash } from 'node:crypto';
 import { Observable } from 'rxjs';
@@ -37,7 +37,7 @@ import {
 
 /** The maximum size of a description, in bytes. */
 const maxDescriptionBytes = 1_048_576;
-/** The maximum number of compiled descriptions in the cache. The key consists of the text, the variables and the secrets. */
+/** The maximum number of compiled descriptions in the cache, which is keyed by text, variables and secrets. */
 const keptCompilations = 200;
 const compilations = new KeptResults<Compilation>(keptCompilations);
 
@@ -109,7 +109,7 @@ function run(context: ConnectionContext<DeviceSettings>, played?: Transport): Ob
         for (const instance of found) instances.set(instance.id, instance);
         const fresh = found.filter(({ id }) => !isExpected.has(id));
         if (fresh.length === 0) return;
-        batch.flush(); // an earlier message may have withdrawn a parameter with this ID
+        batch.flush(); // an earlier message may have led to the withdrawal of a parameter with this ID
         subscriber.next({ declare: fresh.map(declarationOf) });
         for (const { id, family } of fresh) writers.add(id, family.access, accept);
       },
@@ -215,16 +215,16 @@ function simulate(context: ConnectionContext<DeviceSettings>): Observable<Connec
 }
 
 /**
- * Emits the events from several messages in order, with consecutive values in one turn. The values in a message come before the message's
- * other events, because the device was online when it sent these values.
+ * Emits the events from several messages in order. Consecutive values are emitted in one turn. The values from a message are emitted before
+ * the message's other events, because the device was online when it sent these values.
  */
 class EventBatch {
   readonly #emit: (event: ConnectionEvent) => void;
   readonly #turn: (work: () => void) => void;
   #batch: ConnectionEvent[] | undefined;
-  /** The index in the batch at which the events of the current message begin. */
+  /** The index in the batch of the first event from the current message. */
   #from = 0;
-  /** Whether the batch and the current message contain events other than values. */
+  /** Whether the batch contains events other than values, and whether the current message does. */
   #isMixed = false;
   #isMessageMixed = false;
 
@@ -253,7 +253,7 @@ class EventBatch {
     }
   }
 
-  /** Marks the end of a message. */
+  /** Must be called after the events of each message. */
   endMessage(): void {
     const batch = this.#batch!;
     if (this.#isMessageMixed) sortFrom(batch, this.#from);
@@ -261,7 +261,7 @@ class EventBatch {
     this.#from = batch.length;
   }
 
-  /** Emits all events that have been added so far. */
+  /** Emits all events added since the last call. */
   flush(): void {
     if (this.#batch === undefined) return;
     const batch = this.#take();
@@ -299,7 +299,7 @@ class EventBatch {
   }
 }
 
-/** Puts the values from one message before its other events. */
+/** Moves the values from one message in front of its other events. */
 function sortFrom(batch: ConnectionEvent[], from: number): void {
   const events = batch.splice(from);
   for (const event of events) if (isValue(event)) batch.push(event);
@@ -310,7 +310,7 @@ function isValue(event: ConnectionEvent): boolean {
   return 'set' in event || 'unset' in event || 'settle' in event;
 }
 
-/** Handles the writes to a connection's parameters. */
+/** The subscriptions to the writes of a connection's parameters. */
 class Writers {
   readonly #context: ConnectionContext<DeviceSettings>;
   readonly #instances: ReadonlyMap<string, Instance>;
@@ -327,7 +327,7 @@ class Writers {
     this.#write = write;
   }
 
-  /** Starts accepting writes to a parameter. `accept` checks each value. */
+  /** Starts to accept writes to a parameter. `accept` checks each value. */
   add(id: string, access: ParameterDeclaration['access'], accept: (input: unknown, instance: Instance) => Value): void {
     if (access === 'read-only' || this.#subscriptions.has(id)) return;
     const accepted = (input: unknown) => {
@@ -356,7 +356,7 @@ class Writers {
   }
 }
 
-// Messages in tests, in the format of `patchbay wire`, with or without the marks of a frame.
+// Messages in tests, in the text format of `patchbay wire`, with or without the marks of a frame.
 
 function messagesOf(settings: DeviceSettings, resolvePath: ResolvePath): PlayedMessages {
   const { framing, maxFrameBytes, format, encoding, isHttp } = compileToRun({ ...settings, secrets: {} }, resolvePath);
@@ -385,7 +385,7 @@ function messagesOf(settings: DeviceSettings, resolvePath: ResolvePath): PlayedM
   };
 }
 
-/** Compares requests regardless of the order of JSON keys. The body may also follow the path on the first line. */
+/** Compares HTTP requests regardless of the order of JSON keys. The body may also follow the path on the first line. */
 const httpMessages: PlayedMessages = {
   transport: { keepsFrames: true, isPassive: false },
   show: (frame) => {
@@ -409,7 +409,7 @@ function bytesOf(written: WrittenMessage, isHex: boolean, encoding: BufferEncodi
   return Buffer.from(hex.replaceAll(/\s/g, ''), 'hex');
 }
 
-/** Returns JSON with sorted keys. Any other string is returned unchanged. */
+/** Returns JSON with its keys sorted. Strings that are not JSON are returned unchanged. */
 function inOrder(text: string): string {
   const sorted = (_: string, value: unknown) =>
     isJsonObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value;
@@ -420,9 +420,9 @@ function inOrder(text: string): string {
   }
 }
 
-// The description that a connection uses: built-in or from a file.
+// The description that a connection uses, which is built-in or comes from a file.
 
-/** Compiles the description or takes it from the cache. A check compiles the description without secrets. */
+/** Compiles the description or returns it from the cache. A check compiles the description without secrets. */
 function compileFor(
   { protocol, variables, ...settings }: DeviceSettings,
   resolvePath: ResolvePath,
@@ -444,8 +444,8 @@ function compileFor(
 }
 
 /**
- * Compiles the description for a connection that is starting. Errors: `cannot-start` if the description was changed after the flow files
- * were loaded and now contains errors.
+ * Compiles the description for a connection that is starting. Errors: `cannot-start` if the description has become invalid since the flow
+ * files were loaded.
  */
 function compileToRun(settings: DeviceSettings, resolvePath: ResolvePath): Compiled {
   const { compiled, mistakes } = compileFor(settings, resolvePath, settings.secrets);
@@ -453,7 +453,7 @@ function compileToRun(settings: DeviceSettings, resolvePath: ResolvePath): Compi
   throw new HubError('cannot-start', `protocol: ${mistakes[0]?.message ?? 'it has errors'}`);
 }
 
-/** Returns the text of the description. Errors: `FileError` with one sentence. */
+/** Returns the text of the description in the settings. Errors: `FileError` with one sentence. */
 function textOf({ protocol }: DeviceSettings, resolvePath: ResolvePath): string {
   if (isProtocolName(protocol)) return readProtocol(protocol);
   try {
@@ -464,7 +464,7 @@ function textOf({ protocol }: DeviceSettings, resolvePath: ResolvePath): string 
   }
 }
 
-/** Returns the errors in a user's description file. */
+/** Returns the mistakes in a description file that belongs to the user. */
 function fileMistakesOf(
   settings: DeviceSettings,
   resolvePath: ResolvePath,
@@ -475,13 +475,13 @@ function fileMistakesOf(
   try {
     return compileDescription(shownPath(protocol), textOf(settings, resolvePath), { variables, secrets: {} }).mistakes;
   } catch {
-    return []; // a missing file is reported as an error in the setting
+    return []; // a missing file is reported as a mistake in the setting
   }
 }
 
 /**
- * Returns a function that lists the parameters whose writes may change a given parameter. A parameter without a value of its own, such as a
- * player's `next`, changes whatever the hub asks for after its write.
+ * Returns a function that lists the parameters whose writes may change a given parameter. A write to a parameter without a value of its
+ * own, such as a player's `next`, may change all parameters that the hub asks for afterwards.
  */
 function causesIn(compiled: Compiled | undefined): (id: string) => Iterable<string> {
   const sources = new Map<string, string[]>();
@@ -543,7 +543,7 @@ function mistakesOf(settings: DeviceSettings, resolvePath: ResolvePath): readonl
   return [...found, ...expectedOf(settings, compiled, resolvePath).mistakes];
 }
 
-/** Returns the discovered parameters that the setting `expect` declares, and the errors in this setting. */
+/** Returns the discovered parameters that the setting `expect` declares, and the mistakes in this setting. */
 function expectedOf(
   { expect }: DeviceSettings,
   compiled: Compiled,
@@ -571,8 +571,8 @@ function expectedOf(
 }
 
 /**
- * Reads a file such as `{"input/Mic/muted":"B"}` as lines, omitting parameters that the description declares. If the file contains an
- * error, returns the message.
+ * Returns the lines of a file such as `{"input/Mic/muted":"B"}` that name parameters not declared by the description. Returns a message if
+ * the file is invalid.
  */
 function linesOfFile(file: string, compiled: Compiled, resolvePath: ResolvePath): readonly string[] | string {
   const isDeclared = new Set(compiled.families.flatMap((family) => Array.from(family.instances, ({ id }) => id)));

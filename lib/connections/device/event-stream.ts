@@ -1,29 +1,29 @@
-// The stream of server-sent events from an HTTP device. When the stream ends, the hub reopens it with the ID of the last event, after the
-// pause that the device has requested (`retry`). The hub then asks for all values, because it may have missed events.
+// The server-sent events from an HTTP device. When the stream ends, the hub reopens it with the ID of the last event, after the pause that
+// the device has requested (`retry`). The hub then asks for all values, because it may have missed events.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import type { HttpHead, ServerEvent } from '../../device/transport.ts';
 
 export interface EventStreamOptions {
   readonly scheduler: SchedulerLike;
-  /** Sends the request for the stream. `lastId` is the ID of the last event, or '' before the first event. */
+  /** Sends the request that opens the stream. `lastId` is the ID of the last event, or '' if there has been no event. */
   send(lastId: string, key: object): void;
-  /** Called when the stream is open. `isAgain` tells whether the stream was open before. */
+  /** Called when the stream has been opened. `isAgain` states whether the stream was open before. */
   opened(isAgain: boolean): void;
-  /** Called when the connection for the stream has failed. `sinceMs` is the time of the request. */
+  /** Called when the stream's connection has failed. `sinceMs` is the time at which the request was sent, in milliseconds. */
   unanswered(reason: string, sinceMs: number): void;
-  /** Returns for how long the device accepts no requests, in milliseconds. */
+  /** Returns the time for which the device accepts no requests, in milliseconds. */
   pauseOf(head: HttpHead): number;
   /**
-   * Called when the device refuses the stream. `isFirst` marks the first refusal since the stream was open. The session calls `start` once
-   * it has new credentials.
+   * Called when the device has refused the stream. `isFirst` marks the first refusal since the stream was last open. The session calls
+   * `start` as soon as it has new credentials.
    */
   refused(head: HttpHead, sentMs: number, isFirst: boolean): void;
-  /** Called when the device asks the hub to stop, with the status 204. */
+  /** Called when the device asks the hub not to reconnect (status 204). */
   ended(): void;
 }
 
-/** The default pause before the stream is reopened, and the bounds for a pause that the device requests, in milliseconds. */
+/** The default pause before the stream is reopened, and the bounds for the pause that a device may request, in milliseconds. */
 const pauseMs = 1000;
 const leastPauseMs = 100;
 const longestPauseMs = 60_000;
@@ -44,12 +44,12 @@ export class EventStream {
     this.#options = options;
   }
 
-  /** Returns whether a request is the request for this stream. */
+  /** Returns whether `key` identifies the request for this stream. */
   owns(key: object): boolean {
     return key === this.#key;
   }
 
-  /** Whether the device has refused the stream, which has not been reopened since. */
+  /** Whether the device has refused the stream and the stream has not been reopened since. */
   get isRefused(): boolean {
     return this.#isRefused;
   }
@@ -62,7 +62,7 @@ export class EventStream {
     this.#options.send(this.#lastId, this.#key);
   }
 
-  /** Handles the head of the response. */
+  /** Handles the status and headers of the response. */
   answered(head: HttpHead): void {
     if (head.status === 200) {
       const isAgain = this.#wasOpen;
@@ -101,7 +101,7 @@ export class EventStream {
     this.#timer = this.#options.scheduler.schedule(() => this.start(), delayMs);
   }
 
-  /** Resets the stream, because the link has ended. */
+  /** Resets the state after the link has ended. */
   clear(): void {
     this.#timer.unsubscribe();
     this.#key = undefined;

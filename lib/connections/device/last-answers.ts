@@ -1,9 +1,10 @@
-// The last HTTP answer to each question. Polls mostly receive the same bytes again, which are then neither decoded nor parsed again.
+// A cache with the last HTTP answer to each question. Polls often receive the same bytes again, which then need not be decoded and parsed
+// again.
 
 import type { HttpMessage } from '../../device/http-message.ts';
 import type { HttpHead } from '../../device/transport.ts';
 
-/** The maximum lengths of a question and of a body that are kept, and the maximum total length, in bytes. */
+/** The maximum length of a question and of a body in the cache, and the maximum total length, in bytes. */
 const maxQuestionLength = 1024;
 const maxBodyBytes = 65_536;
 const maxKeptBytes = 262_144;
@@ -17,12 +18,12 @@ export class LastAnswers {
   readonly #answers = new Map<string, Answer>();
   #bytes = 0;
 
-  /** Returns the answer to a question. `read` reads the body, unless it equals the body of the last answer. */
+  /** Returns the answer to a question. `read` decodes the body unless it equals the body of the last answer. */
   read(question: string, body: Uint8Array, head: HttpHead, read: () => HttpMessage): HttpMessage {
-    if (body.length === 0) return read(); // such as an answer with the status 304
+    if (body.length === 0) return read(); // for example, an answer with the status 304
     const last = this.#answers.get(question);
     if (last !== undefined && areEqual(last.body, body)) {
-      last.message = last.message.withHead(head); // the new head, because a message is parsed only when a pattern needs it
+      last.message = last.message.withHead(head); // with the new headers, because a message is parsed only when a pattern needs it
       return last.message;
     }
     const message = read();

@@ -1,5 +1,6 @@
-// The writes to the parameters of a device. A write is checked, waits to be sent, and is pending until the device confirms it (D-46). A
-// newer write replaces a waiting one. After a link failure, a write is not sent again unless the description sets `replay`.
+// The writes to a device's parameters. A write is checked, waits to be sent, and is pending until the device confirms it (D-46). A newer
+// write replaces a waiting write to the same parameter. After a link failure, a write is not sent again unless the description sets
+// `replay`.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { HubError } from '../../model/error.ts';
@@ -14,21 +15,21 @@ export interface PendingWritesOptions {
   readonly compiled: Compiled;
   readonly scheduler: SchedulerLike;
   readonly log: Log;
-  /** Returns whether the device is online, which means that its values are up to date or that it is answering the first questions. */
+  /** Returns whether the device is online: its values are up to date, or it is answering the first questions. */
   isOnline(): boolean;
-  /** Returns the values that messages may use, including `more`. */
+  /** Returns the values that messages may use, including the values in `more`. */
   scope(more: Iterable<readonly [string, Value]>): Map<string, Value>;
-  /** Returns an unused number for a request. */
+  /** Returns the number of the next request, which no earlier request has used. */
   nextId(): number;
   /** Queues a request. */
   request(request: RequestOptions): void;
-  /** Sets a value that the device does not report. Such a value counts as set once it has been sent. */
+  /** Sets a value that the device does not report. The value counts as set as soon as it has been sent. */
   set(instance: Instance, value: Value): void;
-  /** Takes a value from the answer to a write. */
+  /** Applies a value from the answer to a write. */
   take(instance: Instance, reported: Value): void;
   /** Called when a write has ended without confirmation. */
   settle(id: string, error: HubError): void;
-  /** Asks for a group, or for the parameter itself, after a write. */
+  /** Asks about a group, or about the parameter itself, after a write. */
   askAgain(name: string, instance: Instance): void;
 }
 
@@ -39,7 +40,7 @@ interface Wanted {
   timer: Subscription;
 }
 
-/** A write that is waiting to be sent. A newer write replaces it. */
+/** A write that is waiting to be sent and that a newer write replaces. */
 interface QueuedWrite {
   readonly instance: Instance;
   value: Value;
@@ -57,7 +58,7 @@ export class PendingWrites {
   readonly #wanted = new Map<Instance, Wanted>();
   readonly #queued = new Map<Instance, QueuedWrite>();
   #triggers = 0;
-  /** The writes that are sent after a reconnect. */
+  /** The writes that are sent again after a reconnect, by parameter. */
   readonly #replays = new Map<Instance, QueuedWrite>();
 
   constructor(options: PendingWritesOptions) {
@@ -65,7 +66,7 @@ export class PendingWrites {
     this.#compiled = options.compiled;
   }
 
-  /** Whether any write is waiting for the device to confirm it. */
+  /** Whether any write is waiting for its confirmation. */
   get isPending(): boolean {
     return this.#wanted.size > 0;
   }
@@ -74,14 +75,16 @@ export class PendingWrites {
     return `${this.#options.connectionId}/${id}`;
   }
 
-  /** Checks a value before it is written. Errors: `unavailable`, `out-of-range`, `not-convertible`. */
+  /**
+   * Converts the input of a write to a value, provided that the device is online. Errors: `unavailable`, `out-of-range`, `not-convertible`.
+   */
   accept(instance: Instance, input: unknown): Value {
     if (!this.#options.isOnline())
       throw new HubError('unavailable', `${this.#addressOf(instance)}: the device is offline`);
     return this.check(instance, input);
   }
 
-  /** Checks a value, regardless of whether the device is online. Errors: `out-of-range`, `not-convertible`. */
+  /** Converts the input of a write to a value, regardless of whether the device is online. Errors: `out-of-range`, `not-convertible`. */
   check(instance: Instance, input: unknown): Value {
     const value = acceptedValue(instance.family, input);
     const { write } = instance.family;
@@ -90,7 +93,7 @@ export class PendingWrites {
     return value;
   }
 
-  /** Sends a value. The value replaces an earlier value for the same parameter that has not been sent yet. */
+  /** Queues a value. It replaces a value for the same parameter that has not been sent yet. */
   write(instance: Instance, value: Value, change: Change | undefined): void {
     const { write, type, isRead, described } = instance.family;
     if (write === undefined) return;
@@ -135,11 +138,11 @@ export class PendingWrites {
     });
   }
 
-  /** Moves a write from the queue to `sent`, together with other queued writes that fit into the same batch. */
+  /** Moves a write from the queue to `sent`, together with queued writes that fit into the same batch. */
   #takeQueued(one: QueuedWrite, sent: QueuedWrite[]): void {
     const { family } = one.instance;
     if (family.type === 'T') this.#triggers--;
-    if (!this.#queued.has(one.instance) && family.type !== 'T') return; // an earlier frame has included this write
+    if (!this.#queued.has(one.instance) && family.type !== 'T') return; // an earlier frame contained this write
     sent.push(one);
     this.#queued.delete(one.instance);
     const most = family.write?.batch?.most ?? 1;
@@ -151,7 +154,7 @@ export class PendingWrites {
     }
   }
 
-  /** Returns the messages for writes. Errors: any error from `Matcher.format`. */
+  /** Formats the messages for writes. Errors: any error from `Matcher.format`. */
   #written(sent: readonly QueuedWrite[], known: Map<string, Value>): readonly string[] {
     const [first] = sent;
     if (first === undefined) return [];
@@ -163,7 +166,7 @@ export class PendingWrites {
     return [batch.start + texts.map(([text]) => text).join(batch.join) + batch.end];
   }
 
-  /** Returns the messages that set a parameter. Errors: `out-of-range`, `not-convertible`, any expression error. */
+  /** Formats the messages that set a parameter. Errors: `out-of-range`, `not-convertible`, any expression error. */
   #textsOf({ family, values }: Instance, value: Value, id: number): readonly string[] {
     const { send, value: compute } = family.write!;
     const all = this.#options.scope([...values, ['value', value], ['id', id]]);
@@ -171,7 +174,10 @@ export class PendingWrites {
     return send.map((matcher) => matcher.format(all));
   }
 
-  /** Refuses a string that contains the end of a message, because the rest would be a second command. Errors: `out-of-range`. */
+  /**
+   * Refuses a string that contains an end mark, because the device would take the rest of the string for a second command. Errors:
+   * `out-of-range`.
+   */
   #expectNoEnd(value: string): void {
     const { framing, format, encoding } = this.#compiled;
     if (format === 'json' || framing === undefined) return;
@@ -182,7 +188,7 @@ export class PendingWrites {
           ? [framing.start, framing.end]
           : [];
     const bytes = Buffer.from(value, encoding);
-    // a single control character from the end mark is enough, because a device may mistake it for the whole mark
+    // even a single control character from the end mark is refused, because a device may mistake it for the whole mark
     if (marks.some((mark) => [...mark].some((byte) => byte < 32 && bytes.includes(byte)) || bytes.includes(mark)))
       throw new HubError(
         'out-of-range',
@@ -190,7 +196,7 @@ export class PendingWrites {
       );
   }
 
-  /** Refuses a message that does not fit into a frame. Errors: `out-of-range`. */
+  /** Refuses a message that is too long for a frame. Errors: `out-of-range`. */
   #checkText(text: string): void {
     const { encoding, maxFrameBytes } = this.#compiled;
     const bytes = Buffer.from(text, encoding);
@@ -205,7 +211,7 @@ export class PendingWrites {
     this.#wanted.set(instance, { value, change, timer: new Subscription() });
   }
 
-  /** Handles the result of a write. */
+  /** Handles the outcome of the request that has sent a write. */
   #answered({ instance, value, change }: QueuedWrite, outcome: Outcome, isReported: boolean): void {
     const { id, family } = instance;
     const wanted = this.#wanted.get(instance);
@@ -252,7 +258,7 @@ export class PendingWrites {
     if (this.#wanted.delete(instance)) this.#options.settle(instance.id, error);
   }
 
-  /** Ends a pending write if this value confirms it, and returns the change that made the write. */
+  /** Ends a pending write if this value confirms it. Returns the write's change, or undefined if the value confirms no write. */
   confirm(instance: Instance, value: Value): Change | undefined {
     const wanted = this.#wanted.size === 0 ? undefined : this.#wanted.get(instance);
     if (wanted === undefined || !this.#isSame(instance, wanted.value, value)) return undefined;
@@ -262,8 +268,8 @@ export class PendingWrites {
   }
 
   /**
-   * Returns whether a reported value confirms a written value. Because a device may round numbers, two numbers are equal if their messages
-   * are equal.
+   * Returns whether a reported value confirms a written value. Numbers are equal if the messages that set them are equal, because a device
+   * may round them.
    */
   #isSame(instance: Instance, written: Value, reported: Value): boolean {
     if (toText(written) === toText(reported)) return true;
@@ -275,7 +281,7 @@ export class PendingWrites {
     }
   }
 
-  /** Empties the queue after a link failure, but keeps the writes that are sent after a reconnect. */
+  /** Empties the queue after a link failure. The writes to send again after a reconnect are kept. */
   clearQueue(): void {
     for (const one of this.#queued.values())
       if (one.instance.family.write?.replays === true) this.#replays.set(one.instance, one);
@@ -292,7 +298,7 @@ export class PendingWrites {
       );
   }
 
-  /** Queues the replayable writes that had not been sent when the link failed. */
+  /** Queues the writes to send again after a link failure. */
   replay(): void {
     const replays = [...this.#replays.values()];
     this.#replays.clear();

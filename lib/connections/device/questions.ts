@@ -1,5 +1,5 @@
-// The questions that the hub asks a device: all questions once after a connect, repeated questions, and questions after a write or an
-// event. A question that is waiting for its answer is not sent again.
+// The questions to a device: all questions once after a connect, repeated questions (polls), and questions after a write or an event. A
+// question that is waiting for its answer is not sent again.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import type { Matcher } from '../../device/message.ts';
@@ -13,42 +13,42 @@ export interface QuestionsOptions {
   readonly compiled: Compiled;
   readonly scheduler: SchedulerLike;
   readonly log: Log;
-  /** Reads the answers. */
+  /** The readings that apply the answers to parameters. */
   readonly readings: Readings;
-  /** Returns the values that messages may use, including `more`. */
+  /** Returns the values that messages may use, including the values in `known`. */
   scope(known: ReadonlyMap<string, Value>): ReadonlyMap<string, Value>;
-  /** Returns an unused number for a request. */
+  /** Returns the number of the next request, which no earlier request has used. */
   nextId(): number;
   /** Queues a request. */
   request(request: RequestOptions): void;
-  /** Saves values from an answer for later messages. */
+  /** Saves values from an answer for use in later messages. */
   save(found: Iterable<readonly [string, Value]>): void;
 }
 
 interface Asked {
   isSent: boolean;
-  /** Asks once more after the answer, because the value may have changed since the question was sent. */
+  /** Asks again after the answer, because the value may have changed since the question was sent. */
   again?: () => void;
 }
 
 export class Questions {
   readonly #options: QuestionsOptions;
-  /** The unanswered questions, by name. */
+  /** The questions that are waiting for answers, by name. */
   readonly #asked = new Map<string, Asked>();
   #polls = new Subscription();
-  /** The number of unanswered first questions. */
+  /** The number of first questions that are waiting for answers. */
   #loading = 0;
 
   constructor(options: QuestionsOptions) {
     this.#options = options;
   }
 
-  /** Whether the first questions have been answered. */
+  /** Whether all first questions have been answered. */
   get isLoaded(): boolean {
     return this.#loading === 0;
   }
 
-  /** Sends every question once, and calls `loaded` after the last answer. */
+  /** Sends every question once. Calls `loaded` after the last answer. */
   load(loaded: () => void): void {
     const { families, groups } = this.#options.compiled;
     this.#loading = 0;
@@ -62,7 +62,7 @@ export class Questions {
         for (const instance of family.instances) if (this.askInstance(instance, family.ask, answered)) this.#loading++;
   }
 
-  /** Asks for a group. Returns false if the same question is already waiting. */
+  /** Asks about a group. Returns false if the same question is already waiting for its answer. */
   #askGroup(group: Group, loaded?: () => void): boolean {
     const ask = group.ask!;
     if (!this.#enqueue(group.name)) return false;
@@ -85,7 +85,7 @@ export class Questions {
     return true;
   }
 
-  /** Asks for a parameter. Returns false if the same question is already waiting. */
+  /** Asks about a parameter. Returns false if the same question is already waiting for its answer. */
   askInstance(instance: Instance, ask: Ask, loaded?: () => void): boolean {
     const name = `parameter ${instance.id}`;
     if (!this.#enqueue(name)) return false;
@@ -102,7 +102,7 @@ export class Questions {
     return true;
   }
 
-  /** Sends the question that keeps the link alive, if the description has one. */
+  /** Sends the keep-alive question, if the description has one. */
   keepAlive(): void {
     const { keepAlive: ask } = this.#options.compiled;
     if (ask !== undefined && this.#enqueue('keepAlive'))
@@ -154,7 +154,7 @@ export class Questions {
     });
   }
 
-  /** Asks for a group, or for the parameter itself, after a write or an event. */
+  /** Asks about a group, or about the parameter itself, after a write or an event. */
   askAgain(name: string, instance: Instance | undefined): void {
     const group = this.#options.compiled.groups.get(name);
     const ask = instance?.family.ask;
@@ -170,7 +170,7 @@ export class Questions {
     };
   }
 
-  /** Asks for all values again, because events may have been missed. */
+  /** Asks all questions again, because events may have been missed. */
   askAll(): void {
     const { families, groups } = this.#options.compiled;
     for (const group of groups.values()) if (group.ask !== undefined) this.askAgain(group.name, undefined);
@@ -179,7 +179,7 @@ export class Questions {
         for (const instance of this.#options.readings.instancesOf(family)) this.askAgain('ask', instance);
   }
 
-  /** Starts to poll. Polling stops when the device goes offline. */
+  /** Starts polling. Polling stops when the device goes offline. */
   poll(): void {
     this.#polls.unsubscribe();
     const polls = new Subscription();
@@ -187,11 +187,11 @@ export class Questions {
     const { groups, families, keepAlive } = this.#options.compiled;
     const every = (ms: number | undefined, work: () => void) => {
       if (ms === undefined) return;
-      let next = Subscription.EMPTY; // reused, because a `Subscription` keeps every timer that was ever added
+      let next = Subscription.EMPTY; // reused, because a `Subscription` would keep every timer that was ever added
       const again = () => {
         next = this.#options.scheduler.schedule(() => {
           work();
-          if (!polls.closed) again(); // the work may have ended the link
+          if (!polls.closed) again(); // the question may have ended the link
         }, ms);
       };
       polls.add(() => next.unsubscribe());
@@ -208,14 +208,14 @@ export class Questions {
     every(keepAlive?.everyMs, () => this.keepAlive());
   }
 
-  /** Discards the waiting questions and stops polling, because the link has ended. */
+  /** Discards all waiting questions and stops polling, because the link has ended. */
   clear(): void {
     this.#polls.unsubscribe();
     this.#asked.clear();
   }
 }
 
-/** Returns whether the pattern alone identifies the question that a message answers. */
+/** Returns whether a pattern identifies by itself which question a message answers. */
 function identifiesQuestion(matcher: Matcher): boolean {
   return matcher.names.has('id') || /^(?:\{_\})?[^{]{2}/.test(matcher.text);
 }

@@ -1,4 +1,4 @@
-// Applies messages from a device to parameters, and keeps track of discovered parameters.
+// Applies messages from a device to parameters and keeps track of the discovered parameters.
 
 import { ownText } from '../../device/frames.ts';
 import { itemsAt, Message, partAt } from '../../device/message.ts';
@@ -17,28 +17,28 @@ import {
 } from './compiled.ts';
 import type { Each } from './description.ts';
 
-/** The events that the contents of a message cause. */
+/** The callbacks for the events that messages cause. */
 export interface ReadingEvents {
-  /** Reports a value; undefined if the device does not know the value. */
+  /** Reports a value, or undefined if the device does not know the value. */
   set(instance: Instance, value: Value | undefined): void;
   discovered(instance: Instance): void;
   withdrawn(instance: Instance): void;
-  /** Called when an item of a group has announced a parameter without its value, so that the hub must ask for the value. */
+  /** Called when a group item has announced a parameter without its value. The hub must then ask for the value. */
   announced(instance: Instance, ask: Ask): void;
-  /** Called when the hub must ask for a group again. */
+  /** Called when the hub must ask about a group again. */
   changed(groupName: string): void;
 }
 
-/** The number of messages so far. The counter is global, because connections with the same description share its parameters. */
+/** The number of messages so far. The counter is global, because connections with the same description share parameter objects. */
 let messages = 0;
 
 export class Readings {
   readonly #compiled: Compiled;
   readonly #log: Log;
   readonly #events: ReadingEvents;
-  /** The values in the last message that a pattern without expressions has read. The list is reused for each message. */
+  /** The values that a pattern without expressions has read from the current message. The list is reused for every message. */
   readonly #values: (Value | undefined)[] = [];
-  /** The discovered parameters of each family. The key is the `keyOf` of their variables. */
+  /** The discovered parameters of each family, by the family's `keyOf` for their variables. */
   readonly #discoveredOf = new Map<Family, Map<string, Instance>>();
   #discovered = 0;
   /** The number of the current message. */
@@ -50,12 +50,15 @@ export class Readings {
     this.#events = events;
   }
 
-  /** Begins a message. If several patterns read the same parameter from one message, only the first pattern sets it. */
+  /**
+   * Must be called before a message is applied. If several patterns read the same parameter from one message, only the first pattern sets
+   * it.
+   */
   begin(): void {
     this.#message = ++messages;
   }
 
-  /** Handles a message that the device has sent without being asked. Returns false if no pattern matches. */
+  /** Handles a message that the device has sent on its own. Returns false if no pattern matches. */
   readUnasked(message: Message): boolean {
     let isKnown = false;
     for (const one of this.#compiled.unasked.candidates(message)) {
@@ -82,7 +85,7 @@ export class Readings {
     return isKnown;
   }
 
-  /** Like `apply`, but for a pattern that needs no computed values. Returns false if the pattern does not match. */
+  /** Like `apply`, but for a plain read. Returns false if the pattern does not match. */
   #applyPlain({ pattern, family, value, variables }: PlainRead, message: Message): boolean {
     const values = this.#values;
     if (!pattern.read(message.text, values)) return false;
@@ -100,7 +103,7 @@ export class Readings {
     this.#log.warn({}, `${family.name} was not read: ${messageOf(error)}`, `not read ${family.name}`);
   }
 
-  /** Sets the parameter that a pattern has read. With `isFirst`, sets it only if this message has not set it yet. */
+  /** Sets the parameter that a pattern has read. If `isFirst` is true, the parameter is set only if the message has not set it yet. */
   apply(
     { family, value: compute, where }: Read,
     found: ReadonlyMap<string, Value>,
@@ -134,7 +137,7 @@ export class Readings {
   }
 
   /**
-   * Finds a parameter by its variables. If the device has a new parameter, the hub asks for its value and declares the parameter after the
+   * Returns the parameter with these variables. If the parameter is new, the hub asks for its value and declares the parameter after the
    * answer.
    */
   #findInstance({ family }: Read, found: ReadonlyMap<string, Value>): Instance | undefined {
@@ -160,7 +163,7 @@ export class Readings {
     return instance;
   }
 
-  /** Withdraws the discovered parameter with these variables. */
+  /** Withdraws a discovered parameter, given the values of its variables. */
   #withdraw(family: Family, found: ReadonlyMap<string, Value>): void {
     const instance = this.#find(family, found);
     if (instance !== undefined) this.#forget(instance);
@@ -172,7 +175,7 @@ export class Readings {
     this.#events.withdrawn(instance);
   }
 
-  /** Sets a parameter to a value that the device reports. Errors: any error from `convert`. */
+  /** Sets a parameter to a value reported by the device. Errors: any error from `convert`. */
   take(instance: Instance, reported: Value | undefined, values?: ReadonlyMap<string, Value>): void {
     const { family } = instance;
     if (reported === undefined) return;
@@ -201,7 +204,7 @@ export class Readings {
     if (instance.family.type !== 'T') this.#events.set(instance, undefined);
   }
 
-  /** Returns whether a message contains an item of the group. */
+  /** Returns whether a message contains an item for the group. */
   hasItem({ head, each, index }: Group, message: Message): boolean {
     const isHeaded = head !== undefined && message.text.startsWith(head);
     return itemsOf(isHeaded ? new Message(message.text.slice(head.length)) : message, each).some((item) =>
@@ -210,7 +213,8 @@ export class Readings {
   }
 
   /**
-   * Reads a message that contains a group. With `isWhole`, parameters that are missing from the message are withdrawn or become unknown.
+   * Reads a message that contains a group. If `isWhole` is true, parameters that are missing in the message are withdrawn or become
+   * unknown.
    */
   readGroup(group: Group, whole: Message, isWhole: boolean, ofWhole: ReadonlyMap<string, Value> = new Map()): void {
     const { head, each, index, families } = group;
@@ -241,7 +245,7 @@ export class Readings {
   }
 }
 
-/** Splits a message that contains a group into items. */
+/** Splits a group message into its items. */
 function itemsOf(message: Message, each: Each | undefined): readonly Message[] {
   if (each === undefined) return [message];
   if (typeof each === 'object' && 'path' in each)

@@ -9,143 +9,147 @@ import { Backoff } from '../../model/time/backoff.ts';
 import type { Value } from '../../model/value.ts';
 import type { Answers } from './compiled.ts';
 
-/** The result of a request. */
+/** The outcome of a request. */
 export type Outcome =
   | { readonly message: Message; readonly found: ReadonlyMap<string, Value>; readonly matcher: Matcher | undefined }
-  /** Over HTTP, the answer has not changed since the last answer (status 304). */
+  /** The answer has not changed since the last answer (HTTP status 304). */
   | { readonly isUnchanged: true }
   | { readonly refused: string };
 
-/** A request. */
+/** A request to a device, with its expected answers and its handlers. */
 export interface RequestOptions extends Answers {
-  /** The name of the request in messages for operators. */
+  /** The name of the request in messages to operators. */
   readonly name: string;
-  /** Returns the messages; called when the request is sent. Errors: any error from `Matcher.format`. */
+  /** Formats the messages. Called when the request is sent. Errors: any error from `Matcher.format`. */
   readonly write: () => readonly string[];
   /** The values that the answer must contain, such as the number of an output. */
   readonly known: Values;
   readonly until?: Matcher | undefined;
-  /** Returns whether several frames, taken together, may be the answer. Used for a request without `replies`. */
+  /** Returns whether several frames together may be the answer. Used for requests without `replies`. */
   readonly isAnswer?: ((message: Message) => boolean) | undefined;
-  /** The beginning of the answer, if the description defines no replies. */
+  /** The beginning of the answer. Used if the description defines no replies. */
   readonly head?: string | undefined;
-  /** Whether any message counts as the answer, because the description defines no answer. */
+  /** Whether any message is accepted as the answer, because the description defines no answer. */
   readonly takesAny: boolean;
-  /** Called with the result. `isLate` means that the answer arrived after the timeout had been reported. */
+  /** Called with the outcome. `isLate` means that the answer has arrived after a timeout had been reported. */
   done(outcome: Outcome, isLate: boolean): void;
 }
 
 /** An HTTP request that is being sent. */
 export interface SentRequest {
   readonly isWrite: boolean;
-  /** The text of the request, without the ETag of the last answer. */
+  /** The text of the request without the ETag of the last answer. */
   text: string;
-  /** Whether the request was sent with an ETag, so that the answer may have the status 304. */
+  /** Whether the request contains an ETag, so that the device may answer with the status 304. */
   isConditional: boolean;
 }
 
 interface Request extends RequestOptions, SentRequest {
   tries: number;
-  /** When the request was first sent, in milliseconds. */
+  /** The time at which the request was first sent, in milliseconds. */
   firstMs: number;
-  /** How often the request was queued again, for new credentials or after a pause. */
+  /** The number of times that the request was queued again because of new credentials or a pause. */
   renewals: number;
   delays: number;
-  /** The timer for a pause before the request is sent again. */
+  /** The timer for the pause before the request is sent again. */
   timer: Subscription | undefined;
-  /** When the answer is due, in milliseconds. */
+  /** The time by which the answer must arrive, in milliseconds. */
   limitMs: number;
   sentMs: number;
-  /** Whether an answer of several frames has arrived that did not belong to this request. */
+  /** Whether an answer of several frames has arrived that belonged to another request. */
   hasOther: boolean;
-  /** For a request with a late answer: the copy of the request that was sent again. */
+  /** If the answer is late: the second copy of the request, which was sent after the timeout. */
   again?: Request;
 }
 
-/** The maximum length of an answer of several frames, in characters. */
+/** The maximum length of an answer that consists of several frames, in characters. */
 export const maxAnswerLength = 1_048_576;
 /** The maximum number of requests in the queue. When the queue is full, the oldest request is dropped. */
 export const maxQueued = 32_768;
-/** The maximum number of unrelated frames before an answer of several frames. */
+/** The maximum number of unrelated frames that may precede an answer of several frames. */
 const maxOtherFrames = 64;
 /**
- * How often a request is repeated after the status 429 or 503, and the longest pause before a repetition, for all requests and for writes.
+ * The number of times that a request is repeated after the status 429 or 503, and the maximum pause before a repetition, in milliseconds:
+ * for all requests, and for writes.
  */
 const maxDelays = 5;
 export const longestDelayMs = 600_000;
 const longestWriteDelayMs = 5000;
-/** The time for which the hub still expects a late answer, as a multiple of the timeout. */
+/** The time for which a late answer is still expected, as a multiple of the timeout. */
 const lateTimeouts = 5;
 
 export interface RequestsOptions {
   readonly window: number;
   readonly spacingMs: number;
-  /** Whether messages are shown as bytes. */
+  /** Whether messages are shown as hexadecimal bytes instead of text. */
   readonly isOfBytes?: boolean;
   readonly scheduler: SchedulerLike;
   send(texts: readonly string[], request: SentRequest): void;
-  /** Undefined if the device is not reached over HTTP. */
+  /** The callbacks for HTTP; undefined if the device is not reached over HTTP. */
   readonly http?: HttpOptions | undefined;
-  /** Returns whether the device sends the message without being asked, so that the message does not belong to an answer. */
+  /** Returns whether the device sends the message on its own. Such a message does not belong to an answer. */
   isUnasked(message: Message): boolean;
   /** Called when answers can no longer be matched to requests. */
   fail(reason: string): void;
-  /** Called when no request is waiting. */
+  /** Called when no request is waiting or in flight. */
   idle(): void;
-  /** Runs work after the current turn. Default: in a microtask. */
+  /** Calls `work` after the current turn. By default, `work` is called in a microtask. */
   soon?(work: () => void): void;
 }
 
-/** The events that occur over HTTP. The transport matches answers to requests, so that no answer is late. */
+/** The callbacks for a device that is reached over HTTP. The transport matches answers to requests, so that no answer is late. */
 export interface HttpOptions {
-  /** Cancels a request. Its answer is ignored. */
+  /** Cancels a request. A later answer is ignored. */
   cancel(request: object): void;
   /**
-   * Called when the device has answered. `isExpected` tells whether the answer matches the description; if it does not, `reason` states
-   * what is wrong.
+   * Called when the device has answered. `isExpected` states whether the answer matches the description. If it does not match, `reason`
+   * states the problem.
    */
   heard(isExpected: boolean, reason: string): void;
   /** Called when an answer has been accepted. */
   accepted(request: SentRequest, message: HttpMessage): void;
   /**
-   * Called when the device has not answered a request, even after repetitions. `isRefusal` means that the device has refused the
-   * credentials.
+   * Called when the device has not answered a request, even after repetitions. `sinceMs` is the time at which the request was sent, in
+   * milliseconds. `isRefusal` means that the device has refused the credentials.
    */
   unanswered(reason: string, sinceMs: number, isRefusal: boolean): void;
   /**
-   * Called when the device has refused the credentials of a request that was sent at `sentMs`. Returns whether the request should wait for
+   * Called when the device has refused the credentials in a request that was sent at `sentMs`. Returns whether the request should wait for
    * new credentials.
    */
   renew(sentMs: number): boolean;
 }
 
-/** The statuses that do not prove that the device works: it refuses the credentials or is busy, or a proxy has answered in its place. */
+/**
+ * The HTTP statuses that do not prove that the device is working: the device has refused the credentials or is busy, or a proxy has
+ * answered in its place.
+ */
 const unheardStatuses: ReadonlySet<number> = new Set([401, 429, 502, 503, 504]);
 
 export class Requests {
   readonly #options: RequestsOptions;
-  /** The waiting writes, which are sent first. */
+  /** The writes that are waiting to be sent. They are sent before the questions. */
   #writes: Request[] = [];
   #asks: Request[] = [];
   #inFlight: Request[] = [];
-  /** The requests that have timed out but may still be answered. */
+  /** The requests that have timed out but whose answers may still arrive. */
   #late: Request[] = [];
-  /** The frames of an incomplete answer. The request with `until` is waiting for the rest. */
+  /** The frames of an incomplete answer. The request with `until` waits for the rest. */
   #frames: string[] = [];
   #framesLength = 0;
   #spacing: Subscription | undefined;
   /**
-   * A single timer for the time limits of all requests. Most requests are answered long before their limit, and a timer per request would
-   * cost more than its answer.
+   * The timer for the time limits of all requests. There is only one timer, because most requests are answered long before their limits,
+   * and a timer for each request would cost more than handling its answer.
    */
   #limit: Subscription | undefined;
   #limitMs = Number.POSITIVE_INFINITY;
   #isPumping = false;
   #isHeld = true;
-  /** When the device will accept requests again, in milliseconds. */
+  /** The time at which the device will accept requests again, in milliseconds. */
   #pausedMs = 0;
   readonly #pauses = new Backoff({ firstMs: 1000, longestMs: 30_000 });
-  /** When the last late answer arrived, and the name of its request. */
+  /** The time at which the latest late answer arrived, and the name of its request. */
   #taken = { ms: Number.NEGATIVE_INFINITY, name: '' };
 
   constructor(options: RequestsOptions) {
@@ -156,12 +160,12 @@ export class Requests {
     return this.#writes.length + this.#asks.length + this.#inFlight.length === 0;
   }
 
-  /** The number of requests in the queue. */
+  /** The number of requests that are waiting to be sent. */
   get queued(): number {
     return this.#writes.length + this.#asks.length;
   }
 
-  /** Adds a request. If too many requests are waiting, the oldest is refused. */
+  /** Adds a request to the queue. If the queue is full, its oldest request is refused. */
   add(options: RequestOptions, isWrite: boolean): void {
     const request = requestOf(options, isWrite);
     const queue = isWrite ? this.#writes : this.#asks;
@@ -170,13 +174,13 @@ export class Requests {
     this.#pumpSoon();
   }
 
-  /** Holds requests while the link is not ready, or releases them. */
+  /** Stops or continues sending. Requests are held while the link is not ready. */
   hold(isHeld: boolean): void {
     this.#isHeld = isHeld;
     if (!isHeld) this.#pumpSoon();
   }
 
-  /** Refuses all requests, because the link has ended. */
+  /** Refuses all requests after the link has ended. */
   clear(reason: string): void {
     const all = [...this.#inFlight, ...this.#writes, ...this.#asks];
     for (const { timer } of [...all, ...this.#late]) timer?.unsubscribe();
@@ -196,12 +200,12 @@ export class Requests {
 
   // HTTP
 
-  /** The remaining time for which the device accepts no requests, in milliseconds. */
+  /** The time for which the device will accept no requests, in milliseconds from now. */
   get pauseMs(): number {
     return Math.max(0, this.#pausedMs - this.#options.scheduler.now());
   }
 
-  /** The request that has been waiting longest for its answer. */
+  /** The request that has been waiting for its answer for the longest time. */
   get oldest(): object | undefined {
     return this.#inFlight[0];
   }
@@ -256,7 +260,7 @@ export class Requests {
     }
   }
 
-  /** Handles an HTTP request that will not get a complete answer. */
+  /** Handles an HTTP request that will not receive a complete answer. */
   failed(key: object, reason: string): void {
     const request = this.#inFlight.find((one) => one === key);
     if (request !== undefined) this.#unanswered(request, reason, false);
@@ -271,7 +275,7 @@ export class Requests {
     if (this.#inFlight.includes(request)) this.#refuse(request, reason);
   }
 
-  /** Pauses sending for as long as the device asks in the Retry-After header. Returns the pause in milliseconds. */
+  /** Pauses sending for the time in a Retry-After header. Returns the pause in milliseconds. */
   pause(retryAfter: string | undefined): number {
     const { scheduler } = this.#options;
     const pauseMs = Math.min(retryAfterMs(retryAfter, Date.now()) ?? this.#pauses.next(), longestDelayMs);
@@ -284,7 +288,7 @@ export class Requests {
     return pauseMs;
   }
 
-  /** Repeats a request after the pause that the device asks for. */
+  /** Repeats a request after the pause that the device has requested. */
   #delay(request: Request, answers: string, retryAfter: string | undefined): void {
     const pauseMs = this.pause(retryAfter);
     this.#options.http!.heard(false, answers);
@@ -304,8 +308,8 @@ export class Requests {
   // Matching answers to requests
 
   /**
-   * Passes a message to the request that it answers. Returns `part` if the message may be part of an answer, and undefined if it belongs to
-   * no request.
+   * Passes a message to the request that it answers. Returns `part` if the message may be a part of an answer, and undefined if it belongs
+   * to no request.
    */
   take(message: Message): 'answer' | 'part' | undefined {
     if (this.#inFlight.length + this.#late.length === 0) return undefined;
@@ -316,7 +320,7 @@ export class Requests {
     return this.#takeFrame(waiting, firstUntil, message);
   }
 
-  /** Like `take`, but while a request is waiting for an answer of several frames. */
+  /** Like `take`, for the case that a request is waiting for an answer of several frames. */
   #takeFrame(waiting: readonly Request[], firstUntil: number, message: Message): 'answer' | 'part' | undefined {
     const first = waiting[firstUntil]!;
     const isUnasked = this.#options.isUnasked(message);
@@ -325,7 +329,7 @@ export class Requests {
     const others = firstUntil === 0 && !isEnd ? [] : waiting;
     for (const [place, request] of others.entries())
       if (request.until === undefined && this.#answers(request, message, place === 0)) {
-        this.#dropFrames(); // these frames belonged to this answer
+        this.#dropFrames(); // the frames belonged to this answer
         return 'answer';
       }
     if (isUnasked) return undefined;
@@ -345,8 +349,8 @@ export class Requests {
   }
 
   /**
-   * Passes the frames up to `end` to the first request that they answer, skipping unrelated frames at the beginning. Returns whether there
-   * was such a request.
+   * Passes the frames up to `end` to the first request that they answer, skipping unrelated frames at the beginning. Returns whether they
+   * answer a request.
    */
   #endFrames(waiting: readonly Request[], end: Message): boolean {
     const untils = waiting.filter(({ until, known }) => until?.match(end, known) !== undefined);
@@ -367,8 +371,8 @@ export class Requests {
   }
 
   /**
-   * Accepts an answer without frames, or an answer that no pattern identifies, for the oldest request. Returns false if this request has
-   * patterns.
+   * Accepts an answer without frames, or an answer that no pattern identifies, as the answer to the oldest request. Returns false if this
+   * request has patterns.
    */
   #endEmpty(request: Request, isFirst: boolean): boolean {
     if (!isFirst || request.replies.length > 0 || (request.isAnswer !== undefined && this.#frames.length > 0))
@@ -390,8 +394,8 @@ export class Requests {
   }
 
   /**
-   * Passes a message to a request if the message answers it. `isFirst` means that the request is the oldest. Returns whether the message is
-   * an answer.
+   * Passes a message to a request if the message is its answer. `isFirst` means that the request is the oldest. Returns whether the message
+   * is the answer.
    */
   #answers(request: Request, message: Message, isFirst: boolean): boolean {
     const { known, replies, retryIf, fail, head } = request;
@@ -411,7 +415,7 @@ export class Requests {
 
   #finish(request: Request, outcome: Outcome): void {
     if (request.again !== undefined && this.#inFlight.includes(request.again)) {
-      this.#finish(request.again, outcome); // the repeated request gets this answer, and the late request waits for the second answer
+      this.#finish(request.again, outcome); // this answer goes to the repeated request, and the late request waits for the second answer
       return;
     }
     const isLate = this.#remove(request);
@@ -424,7 +428,7 @@ export class Requests {
     this.#finish(request, { refused: reason });
   }
 
-  /** Removes a request. Returns whether its answer was late. */
+  /** Removes a request that has been answered. Returns whether the answer was late. */
   #remove(request: Request): boolean {
     request.timer?.unsubscribe();
     if (this.#late.length === 0) {
@@ -437,7 +441,7 @@ export class Requests {
     return late >= 0;
   }
 
-  /** Repeats a request after a pause, or refuses it. */
+  /** Repeats a request after a pause. If it has been repeated too often, refuses it. */
   #again(request: Request, reason: string): void {
     if (request.tries > request.retryBusy || this.#late.includes(request)) {
       this.#refuse(request, reason);
@@ -449,7 +453,7 @@ export class Requests {
     request.timer = this.#options.scheduler.schedule(() => this.#send(request), Math.min(request.timeoutMs, 500));
   }
 
-  /** Sends requests in a microtask, so that one frame can contain all writes in a turn. */
+  /** Sends waiting requests in a microtask, so that all writes in a turn can share a frame. */
   #pumpSoon(): void {
     if (this.#isPumping) return;
     this.#isPumping = true;
@@ -493,7 +497,7 @@ export class Requests {
     }
     this.#options.send(texts, request);
     if (texts.length === 0) {
-      this.#finish(request, { message: new Message(''), found: new Map(), matcher: undefined }); // an earlier frame included the message
+      this.#finish(request, { message: new Message(''), found: new Map(), matcher: undefined }); // an earlier frame contained the message
       return;
     }
     const { replies, until, head, takesAny } = request;
@@ -508,7 +512,7 @@ export class Requests {
     if (request.limitMs < this.#limitMs) this.#lookAt(request.limitMs);
   }
 
-  /** Schedules a check of the time limits. */
+  /** Ensures that the time limits are checked at `limitMs`. */
   #lookAt(limitMs: number): void {
     const { scheduler } = this.#options;
     this.#limit?.unsubscribe();
@@ -522,15 +526,15 @@ export class Requests {
     this.#limitMs = Number.POSITIVE_INFINITY;
     const overdue = this.#inFlight.filter(({ limitMs }) => limitMs <= nowMs);
     for (const request of overdue.sort((one, other) => one.limitMs - other.limitMs)) {
-      if (request.limitMs > nowMs || !this.#inFlight.includes(request)) continue; // the previous request may have ended this one
-      request.limitMs = Number.POSITIVE_INFINITY; // the time runs out only once
+      if (request.limitMs > nowMs || !this.#inFlight.includes(request)) continue; // the previous request may have ended this request
+      request.limitMs = Number.POSITIVE_INFINITY; // a time limit takes effect only once
       this.#timeOut(request);
     }
     const nextMs = this.#inFlight.reduce((least, { limitMs }) => Math.min(least, limitMs), Number.POSITIVE_INFINITY);
     if (nextMs < this.#limitMs) this.#lookAt(nextMs);
   }
 
-  /** Repeats or refuses a request after its timeout. Its late answer is still expected, so that no other request takes it. */
+  /** Repeats or refuses a request after its timeout. Its late answer is still expected, so that no other request receives it. */
   #timeOut(request: Request): void {
     const { scheduler, fail } = this.#options;
     const reason = `no answer to ${request.name} within ${request.timeoutMs / 1000} s`;
@@ -541,7 +545,7 @@ export class Requests {
       return;
     }
     if (this.#taken.ms >= request.sentMs && this.#taken.name === request.name) {
-      this.#refuse(request, reason); // the late request has taken the answer to this request
+      this.#refuse(request, reason); // the late request has received the answer to this request
       return;
     }
     if (request.hasOther) {
@@ -551,7 +555,7 @@ export class Requests {
     const { until, replies, isAnswer } = request;
     const isMidway = until !== undefined && this.#frames.length > 0 && replies.length === 0 && isAnswer === undefined;
     if (this.#taken.ms >= request.sentMs || isMidway || this.#late.length >= this.#options.window) {
-      fail(reason); // the order of answers is no longer known
+      fail(reason); // the order of the answers is no longer known
       return;
     }
     this.#inFlight.splice(this.#inFlight.indexOf(request), 1);
@@ -575,7 +579,7 @@ export class Requests {
   }
 }
 
-/** Copies each option by name, because spreading them takes several times as long. */
+/** Creates a request. The options are copied by name, because the spread syntax takes several times as long. */
 function requestOf(options: RequestOptions, isWrite: boolean): Request {
   return {
     name: options.name,
@@ -610,7 +614,7 @@ function hasStatus(matcher: Matcher): boolean {
   return matcher instanceof AnswerPattern && matcher.status !== undefined;
 }
 
-/** Returns the first matcher that matches a message, and the values that it found. */
+/** Returns the first matcher that matches a message and the values in the message. */
 export function firstMatch(
   matchers: readonly Matcher[],
   message: Message,
@@ -627,7 +631,7 @@ const noMatch = [undefined, undefined] as const;
 
 const shownLength = 80;
 
-/** Returns a message as text for people, with bytes as hexadecimal digits. */
+/** Returns a message in readable form: as text, or as hexadecimal digits. */
 export function shown({ text }: Message, isOfBytes: boolean): string {
   if (isOfBytes) {
     const digits = Buffer.from(text.slice(0, shownLength / 2), 'latin1')

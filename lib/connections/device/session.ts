@@ -1,5 +1,5 @@
-// A session with a device: the link, its frames, and the greeting after a connect. The session passes each message to the request that the
-// message answers (`requests.ts`) or to `readings.ts`. `questions.ts` asks for values, and `pending-writes.ts` writes values.
+// A session with a device: manages the link, its frames, and the greeting after a connect. The session passes each message to the request
+// that the message answers (`requests.ts`), or to `readings.ts`. `questions.ts` asks for values, and `pending-writes.ts` writes values.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { createFramer, type Frame, type Framer, TelnetFilter, textsOf } from '../../device/frames.ts';
@@ -22,25 +22,25 @@ import { Questions } from './questions.ts';
 import { Readings } from './readings.ts';
 import { firstMatch, type HttpOptions, type RequestOptions, Requests, type SentRequest, shown } from './requests.ts';
 
-/** What a session reports to the hub. */
+/** The callbacks through which a session reports events to the hub. */
 export interface SessionEvents {
-  /** Reports a value; undefined if the device does not know the value. `because` is the write that the value confirms. */
+  /** Reports a value, or undefined if the device does not know the value. `because` is the change that the value confirms. */
   set(id: string, value: Value | undefined, because: Change | undefined): void;
-  /** Called when a write has ended without confirmation, because the device refused it or did not answer. */
+  /** Called when a write has ended without confirmation because the device has refused it or has not answered. */
   settle(id: string, error: HubError): void;
   declare(instances: readonly Instance[]): void;
   withdraw(ids: readonly string[]): void;
-  /** Called when the device is online and its values are up to date. */
+  /** Called when the device is online and all values are up to date. */
   running(): void;
   /** Called when the device is offline. */
   away(reason: string): void;
-  /** Called when a frame was sent or received, for the wire trace. */
+  /** Records a sent or received frame in the wire trace. */
   wire(direction: 'in' | 'out', bytes: Uint8Array): void;
-  /** Called when frames were received, for the wire trace. Only the frames between two positions in the list count. */
+  /** Records received frames in the wire trace: the frames in the list from the index `from` up to the index `end`. */
   wireReceived(frames: readonly Frame[], from: number, end: number): void;
   /** Combines all events that occur during `work` into one turn. */
   turn(work: () => void): void;
-  /** Separates the events of two messages within a turn. */
+  /** Marks the end of a message within a turn. */
   endMessage(): void;
 }
 
@@ -53,26 +53,26 @@ export interface SessionOptions {
   readonly connectTimeoutMs: number;
   readonly idleTimeoutMs: number | undefined;
   random?(): number;
-  /** Runs work after the current turn. Default: in a microtask. */
+  /** Calls `work` after the current turn. By default, `work` is called in a microtask. */
   soon?(work: () => void): void;
 }
 
 type Phase = 'away' | 'greeting' | 'loading' | 'ready' | 'resting';
 
-/** The pause before the next attempt after a device has refused to work, in milliseconds. */
+/** The pause before the next attempt after a device has reported a fault or refused the connection, in milliseconds. */
 const refusedPauseMs = 30_000;
-/** The maximum number of ETags that are kept, and the maximum length of an ETag. */
+/** The maximum number of ETags that are kept, and the maximum length of an ETag in characters. */
 const maxEtags = 1024;
 const maxEtagLength = 256;
 /**
- * The maximum number of requests that are kept as bytes, and their maximum length. Requests are kept because polls repeat them for as long
- * as the device is online.
+ * The maximum number of encoded requests in the cache, and their maximum length. The cache is useful because polls repeat the same requests
+ * while the device is online.
  */
 const maxKeptRequests = 256;
 const maxKeptLength = 1024;
 /** The maximum total length of unexpected messages that a device may send before the first expected message, in characters. */
 const maxUnexpectedLength = 16_384;
-/** The maximum number of frames that are handled in one turn if a single read returns more frames. */
+/** The maximum number of frames that are handled in one turn if more frames arrive at once. */
 const framesPerTurn = 64;
 
 export class Session {
@@ -91,39 +91,39 @@ export class Session {
   #framer: Framer | undefined;
   #telnet: TelnetFilter | undefined;
   #keepsFrames = false;
-  /** The time limit for the newest greeting. Over HTTP, the hub may greet repeatedly. */
+  /** The timer for the time limit of the latest greeting. Over HTTP, the hub may greet repeatedly. */
   #greetLimit = Subscription.EMPTY;
   #flushing: Subscription | undefined;
   #step = 0;
   #first: Matcher | undefined;
-  /** Whether the device has sent an expected message. */
+  /** Whether the device has sent an expected message since the link was opened. */
   #hasHeard = false;
   readonly #hasQuestions: boolean;
-  /** Whether the device has sent an unexpected message. */
+  /** Whether the device has sent an unexpected message since the link was opened. */
   #hasOthers = false;
   /** The total length of the unexpected messages before the first expected message, in characters. */
   #unexpectedLength = 0;
   #isTaking = false;
   #requestNumber = 0;
   readonly #saved = new Map<string, Value>();
-  /** Why the device refuses to work; undefined if it works. */
+  /** The fault because of which the device does not work; undefined if there is no fault. */
   #fault: Pick<Compiled['faults'][number], 'reason'> | undefined;
-  // Over HTTP
+  // HTTP
   readonly #stream: EventStream | undefined;
-  /** The ETags of the last answers, by the texts of the questions. */
+  /** The ETag of the last answer to each question, by the question's text. */
   readonly #etags = new Map<string, string>();
-  /** The requests as bytes, by their texts. */
+  /** The encoded requests, by their text. */
   readonly #requestBytes = new KeptResults<Buffer>(maxKeptRequests);
   readonly #lastAnswers = new LastAnswers();
-  /** The tokens that the greeting has read, which wire traces must mask. */
+  /** The tokens that the greeting has received, which must be masked in wire traces. */
   #tokens: readonly string[] = [];
   /** The request for the current step of the greeting. */
   #greetRequest: object | undefined;
-  /** The phase and the time in which the session last fetched new credentials. */
+  /** The phase in which the session last fetched new credentials, and the time at which it did so, in milliseconds. */
   #renewedIn: Phase | undefined;
   #renewedMs = Number.NEGATIVE_INFINITY;
   #heardMs = Number.NEGATIVE_INFINITY;
-  /** The last unexpected answer, for the reason in the state. */
+  /** The last unexpected answer, which the connection's state mentions as the reason. */
   #refusal: string | undefined;
 
   constructor(options: SessionOptions, events: SessionEvents) {
@@ -235,17 +235,19 @@ export class Session {
     return this.#link.stop();
   }
 
-  /** Checks a value before it is written. Errors: `unavailable`, `out-of-range`, `not-convertible`. */
+  /**
+   * Converts the input of a write to a value, provided that the device is online. Errors: `unavailable`, `out-of-range`, `not-convertible`.
+   */
   accept(instance: Instance, input: unknown): Value {
     return this.#writes.accept(instance, input);
   }
 
-  /** Checks a value, regardless of whether the device is online. Errors: `out-of-range`, `not-convertible`. */
+  /** Converts the input of a write to a value, regardless of whether the device is online. Errors: `out-of-range`, `not-convertible`. */
   check(instance: Instance, input: unknown): Value {
     return this.#writes.check(instance, input);
   }
 
-  /** Sends a value. The value replaces an earlier value for the same parameter that has not been sent yet. */
+  /** Queues a value. It replaces a value for the same parameter that has not been sent yet. */
   write(instance: Instance, value: Value, change: Change | undefined): void {
     this.#writes.write(instance, value, change);
   }
@@ -276,7 +278,7 @@ export class Session {
       const isUnheard = this.#phase === 'loading' && !this.#hasHeard;
       const reason = this.#refusal ?? `the device sent no expected message within ${limitMs / 1000} s`;
       if (this.#phase === 'greeting' || (isUnheard && this.#hasQuestions)) this.#link.fail(reason);
-      else if (isUnheard && this.#hasOthers) this.#events.away(reason); // an expected message may still come
+      else if (isUnheard && this.#hasOthers) this.#events.away(reason); // an expected message may still arrive
     }, limitMs);
   }
 
@@ -301,7 +303,7 @@ export class Session {
     else this.#greet(next);
   }
 
-  /** Handles a message during the greeting. Returns false if the message is not part of the greeting. */
+  /** Handles a message during the greeting. Returns false if the message does not belong to the greeting. */
   #greetedBy(message: Message): boolean {
     const step = this.#compiled.greet[this.#step];
     if (step === undefined) return this.#readyBy(message);
@@ -319,7 +321,7 @@ export class Session {
     return true;
   }
 
-  /** Continues after the greeting: requests all values, or first waits until the device reports that it is ready. */
+  /** Continues after the greeting: asks all questions, or first waits until the device reports that it is ready. */
   #greeted(): void {
     const before = this.#renewedIn;
     this.#renewedMs = this.#options.scheduler.now();
@@ -332,10 +334,10 @@ export class Session {
     else this.#step = this.#compiled.greet.length;
   }
 
-  /** Requests all values once. */
+  /** Asks all questions once. */
   #load(): void {
     if (this.#isFresh) {
-      this.#phase = 'ready'; // the hub has merely closed the link between two requests
+      this.#phase = 'ready'; // the hub has only closed the link between two requests
       this.#requests.hold(false);
       return;
     }
@@ -353,7 +355,7 @@ export class Session {
     if (this.#hasHeard || !hears || greet.some(({ reply }) => reply !== undefined) || ready.length > 0) this.#ready();
   }
 
-  /** Ends the loading once all questions have been answered or, if there are no questions, once a message has arrived. */
+  /** Ends the loading phase after all questions have been answered or, if there are no questions, after a message has arrived. */
   #ready(): void {
     if (this.#phase !== 'loading') return;
     if (this.#hasQuestions && !this.#hasHeard) {
@@ -369,7 +371,7 @@ export class Session {
     this.#rest();
   }
 
-  /** Closes a link that is opened for each request, unless a request is waiting. */
+  /** Closes the link if it is opened separately for each request and no request is waiting. */
   #rest(): void {
     if (!this.#compiled.isPerRequest || this.#phase !== 'ready' || !this.#requests.isIdle) return;
     this.#phase = 'resting';
@@ -413,7 +415,7 @@ export class Session {
     }
     const framer = this.#framer!;
     const frames = framer.push(bytes);
-    if (this.#keepsFrames && framing?.kind === 'end') frames.push(...framer.push(framing.ends[0]!)); // the end of a datagram ends its last frame
+    if (this.#keepsFrames && framing?.kind === 'end') frames.push(...framer.push(framing.ends[0]!)); // a datagram ends its last frame
     this.#takeAll(frames, framer);
     if (framing?.kind === 'idle') {
       this.#flushing?.unsubscribe();
@@ -427,7 +429,7 @@ export class Session {
     }
   }
 
-  /** Handles frames, several of them in one turn. */
+  /** Handles received frames, several in one turn. */
   #takeAll(frames: readonly Frame[], framer: Framer): void {
     for (let from = 0; from < frames.length && this.#framer === framer; from += framesPerTurn)
       this.#events.turn(() => {
@@ -442,12 +444,12 @@ export class Session {
       });
   }
 
-  /** Returns the message in a frame of the codec, or undefined if the frame contains no message. */
+  /** Returns the message in a frame of the link codec, or undefined if the frame contains no message. */
   #decode(frame: Frame): string | undefined {
     return this.#codec!.received(frame.toBuffer())?.toString(this.#compiled.encoding);
   }
 
-  /** Ends the link if the message shows that the device refuses to work. Returns whether the device refuses. */
+  /** Closes the link if the message matches one of the description's faults. Returns whether it does. */
   #refuses(message: Message): boolean {
     const { faults } = this.#compiled;
     const fault = faults.length === 0 ? undefined : faults.find(({ matcher }) => matcher?.match(message) !== undefined);
@@ -486,7 +488,7 @@ export class Session {
     if (!this.#hasHeard) this.#countUnexpected(message);
   }
 
-  /** Ends the link to a device that sends too many unexpected messages. */
+  /** Counts an unexpected message, and closes the link if the device has sent too many. */
   #countUnexpected({ text }: Message): void {
     this.#unexpectedLength += text.length;
     const isAwaited = this.#phase === 'greeting' || (this.#phase === 'loading' && this.#hasQuestions);
@@ -498,7 +500,7 @@ export class Session {
 
   #notUnderstood(message: Message): void {
     const { log } = this.#options;
-    if (log.isDebugging === false) return; // a device may send garbage all day
+    if (log.isDebugging === false) return; // a device may send unexpected data all day
     log.debug({}, `not understood: ${shown(message, this.#compiled.format === 'hex')}`, 'not understood');
   }
 
@@ -528,7 +530,7 @@ export class Session {
       send: (lastId, key) => {
         try {
           const text = events.format(this.#scope([]));
-          const sentId = Buffer.from(lastId).toString('latin1'); // WHATWG HTML 9.2.4: in UTF-8; undici would write Latin-1
+          const sentId = Buffer.from(lastId).toString('latin1'); // the ID is UTF-8 (WHATWG HTML, section 9.2.4), but undici writes Latin-1
           this.#sendHttp(lastId === '' ? text : `${text}\nlast-event-id: ${sentId}`, key);
         } catch (error) {
           this.#link.fail(messageOf(error));
@@ -551,7 +553,7 @@ export class Session {
     });
   }
 
-  /** Called when the device has answered or has sent an event. */
+  /** Called when the device has sent an answer or an event. */
   #heard(isExpected: boolean, reason: string): void {
     this.#heardMs = this.#options.scheduler.now();
     if (isExpected) {
@@ -560,7 +562,7 @@ export class Session {
     } else this.#refusal = reason;
   }
 
-  /** Called when a request has no answer. The device is then offline, unless it has answered another request since `sinceMs`. */
+  /** Called when a request has not been answered. The device is then offline, unless it has answered another request since `sinceMs`. */
   #unanswered(reason: string, sinceMs: number, isRefusal: boolean): void {
     if (this.#heardMs >= sinceMs) return; // the device has answered another request
     if (isRefusal)
@@ -571,8 +573,8 @@ export class Session {
   }
 
   /**
-   * Greets again, because the device refuses the credentials in a request that was sent at `sentMs`. Returns false if the description has
-   * no greeting.
+   * Repeats the greeting, because the device has refused the credentials in a request that was sent at `sentMs`. Returns false if the
+   * description has no greeting.
    */
   #renew(sentMs: number): boolean {
     const [first] = this.#compiled.greet;
@@ -605,7 +607,7 @@ export class Session {
   }
 
   #sendQuestion(text: string, request: SentRequest): void {
-    // not for writes: without the ETag, the answer contains the value that confirms the write
+    // not for writes: without the ETag, the device sends the value that confirms the write
     const etag = request.isWrite || this.#writes.isPending ? undefined : this.#etags.get(text);
     request.text = text;
     request.isConditional = etag !== undefined;
@@ -619,12 +621,12 @@ export class Session {
         this.#takeHttp(new HttpMessage(this.#textOf(bytes), this.#treeFormat, undefined, about.event), about.request);
       else if (about === undefined)
         for (const message of readPlayed(this.#textOf(bytes), this.#treeFormat)) this.#takeHttp(message, undefined);
-      else this.#link.hear(); // a stream without an event, such as a comment
+      else this.#link.hear(); // data without an event, such as a comment
       this.#events.endMessage();
     });
   }
 
-  /** Returns an answer as a message. The body is not read again if it equals the body of the last answer to this request. */
+  /** Returns an answer as a message. If the body equals the body of the last answer to this request, it is not decoded again. */
   #answerOf(bytes: Uint8Array, request: object, head: HttpHead): HttpMessage {
     const { text: question, isWrite } = request as Partial<SentRequest>;
     const read = () => new HttpMessage(this.#textOf(bytes), this.#treeFormat, head, undefined);
@@ -688,7 +690,7 @@ export class Session {
   }
 
   #refuseGreeting(step: Greeting, { status, statusText, headers }: HttpHead): void {
-    if (isBusy(status)) this.#requests.pause(headers['retry-after']); // the link stays closed for at least this long
+    if (isBusy(status)) this.#requests.pause(headers['retry-after']); // the link remains closed for at least this long
     const isOk = status >= 200 && status < 300;
     const answers = isOk ? 'an unexpected answer' : `${status} ${statusText}`.trimEnd();
     const reason = `the device answered ${step.send[0]?.text ?? 'the greeting'} with ${answers}`;
@@ -721,7 +723,7 @@ export class Session {
     for (const [name, value] of found) this.#saved.set(name, ownValue(value));
   }
 
-  /** Returns the values that messages may use: the constants, the values from the greeting, and `more`. */
+  /** Returns the values that messages may use: the constants, the saved values, and the values in `more`. */
   #scope(more: Iterable<readonly [string, Value]>): Map<string, Value> {
     return new Map([...this.#compiled.constants, ...this.#saved, ...more]);
   }
@@ -754,15 +756,15 @@ export class Session {
   }
 }
 
-/** Returns whether the device currently accepts no requests. */
+/** Returns whether a status means that the device currently accepts no requests. */
 function isBusy(status: number): boolean {
   return status === 429 || status === 503;
 }
 
-/** The maximum number of tokens that are remembered. */
+/** The maximum number of tokens that are masked in wire traces. */
 const maxTokens = 64;
 
-/** Returns the tokens that the greeting has read, in every form that messages may contain. */
+/** Returns the tokens among the values that the greeting has received, in every form in which messages may contain them. */
 function tokensOf(found: ReadonlyMap<string, Value>): readonly string[] {
   const texts = [...found.values()].filter((value) => typeof value === 'string');
   return texts.flatMap((text) => [text, encodeURIComponent(text)]);

@@ -1,4 +1,4 @@
-// The settings of a device: the transport and the description.
+// The settings of a device connection: the transport and the description.
 
 import { isIPv6 } from 'node:net';
 import { z } from 'zod';
@@ -41,7 +41,7 @@ function isAddress(text: string): boolean {
   return addressMistake(text) === '';
 }
 
-/** Returns what is wrong with an address in the setting `http`, or '' if the address is valid. */
+/** Returns a sentence about the mistake in an address in the setting `http`, or '' if the address is valid. */
 function addressMistake(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol) || !/^https?:\/\//i.test(text))
@@ -168,7 +168,7 @@ function readPlace(text: string): Place {
   return { host: bracketed ?? plain ?? '', port: port === undefined ? undefined : Number(port) };
 }
 
-/** Returns the name and the settings of the transport. */
+/** Returns the name of the transport and its settings. */
 export function transportOf(settings: DeviceSettings): {
   readonly name: TransportName;
   readonly port: number | undefined;
@@ -181,7 +181,7 @@ export function transportOf(settings: DeviceSettings): {
   };
 }
 
-/** Returns the address on which the hub listens for the device, or undefined if the hub connects to the device. */
+/** Returns the local address on which the hub listens for the device, or undefined if the hub connects to the device. */
 export function listenTarget({ listen }: DeviceSettings): { readonly host: string; readonly port: number } | undefined {
   if (listen === undefined) return undefined;
   if (typeof listen === 'number') return { host: '', port: listen };
@@ -229,14 +229,14 @@ export function createTransports(
   ];
 }
 
-/** Returns the settings that are defined. */
+/** Returns the settings that are not undefined. */
 function defined<Settings extends object>(
   settings: Settings,
 ): { [Key in keyof Settings]: Exclude<Settings[Key], undefined> } {
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as never;
 }
 
-/** Returns the secrets that logs and traces must mask, including their encodings in queries, forms and headers. */
+/** Returns the secrets that must be masked in logs and traces, including their encodings in queries, forms and headers. */
 export function secretsIn({ secrets, auth = {} }: DeviceSettings): readonly string[] {
   return [...Object.values(secrets), ...secretsOf(auth)].flatMap((secret) => {
     const encoded = encodeURIComponent(secret.toWellFormed());

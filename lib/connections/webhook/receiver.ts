@@ -189,7 +189,7 @@ function keyOfId(id: string): string[] {
 
 interface Content {
   readonly text: string;
-  /** The body as JSON or another tree; undefined if the body is plain text. */
+  /** The body as a JSON value or as the fields of a form; undefined if the body is plain text. */
   readonly tree: unknown;
   readonly isTree: boolean;
 }

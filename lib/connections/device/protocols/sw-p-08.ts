@@ -4,18 +4,18 @@
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 
-/** Implements the link layer of a protocol. */
+/** The link layer of a protocol, which acknowledges and repeats frames. */
 export interface LinkCodec {
-  /** Handles a received frame. Returns the message in the frame; undefined if the frame contains no message. */
+  /** Handles a received frame. Returns the message in the frame, or undefined if it contains no message. */
   received(frame: Buffer): Buffer | undefined;
-  /** Sends a message. */
+  /** Sends a message in a frame. */
   send(message: Buffer): void;
-  /** Called when a link has been opened. */
+  /** Resets the state after a link has been opened. */
   reset(): void;
 }
 
 export interface CodecPort {
-  /** Sends the content of a frame; the caller adds the marks. */
+  /** Sends the content of a frame. The caller of the codec adds the marks. */
   send(frame: Buffer): void;
   sendRaw(bytes: Uint8Array): void;
   fail(reason: string): void;
@@ -23,11 +23,11 @@ export interface CodecPort {
 }
 
 const [dle, ack, nak] = [0x10, 0x06, 0x15];
-/** The maximum length of DATA, in bytes. */
+/** The maximum length of DATA in a frame, in bytes. */
 const maxDataBytes = 128;
 const acknowledgeMs = 1000;
 const maxTries = 5;
-/** The maximum number of messages that wait until earlier messages have been acknowledged. */
+/** The maximum number of messages that are waiting for the acknowledgment of earlier messages. */
 const maxWaiting = 4096;
 
 export function createSwP08({ send, sendRaw, fail, scheduler }: CodecPort): LinkCodec {
@@ -84,7 +84,7 @@ export function createSwP08({ send, sendRaw, fail, scheduler }: CodecPort): Link
   };
 }
 
-/** Returns the two's complement of the sum of DATA and the byte count. */
+/** Returns the checksum: the two's complement of the sum of DATA and the byte count. */
 function checksumOf(data: Buffer): number {
   let sum = data.length;
   for (const byte of data) sum += byte;
