@@ -2,7 +2,7 @@
 // host may have a whole /64.
 
 /**
- * Returns the network to which limits per address apply: `2001:0db8:0000:0000:…` → `2001:0db8:0000:0000::/64`; an IPv4 address is returned
+ * Returns the network to which limits per address apply: `2001:0db8:0000:0000:…` → `2001:0db8:0000:0000::/64`. Returns an IPv4 address
  * unchanged.
  */
 export function networkOf(address: string): string {

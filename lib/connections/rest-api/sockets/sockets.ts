@@ -73,7 +73,7 @@ export function serveSockets({ originOf, countSocket, ...options }: SocketsOptio
         maxPayloadLength: limits.frameBytes.default,
         maxBackpressure: settings.limits.unreadBytes, // beyond this limit, uWebSockets.js drops frames and calls `dropped`
         idleTimeout: limits.idleMs.default / 1000,
-        sendPingsAutomatically: false, // uWebSockets.js would ping so late that the client has only 16 s to answer
+        sendPingsAutomatically: false, // uWebSockets.js would ping so late that the client would have only 16 s to answer
         upgrade(response, request, socketContext) {
           admit(response, request, { act: 'write', need: 'entry' }, (asked, kept, principal) =>
             beginHandshake(handshake, asked, kept, principal, socketContext),

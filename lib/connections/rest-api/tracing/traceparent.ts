@@ -15,25 +15,28 @@ import { encodeText, type HttpRequest } from '../../../net/uws.ts';
 const headerName = 'traceparent';
 const header = encodeText(headerName);
 
-/** The form of the header: version, trace, parent, flags. Versions after 00 may have more fields after another dash. */
+/** The form of `traceparent`: version, trace ID, parent ID, flags. Versions after 00 may have more fields after another dash. */
 const pattern = /^(?!ff)([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
-/** The known flags: sampled, and random. Other flags are not passed on. */
+/** The flags that are passed on: sampled, and random. Other flags are removed. */
 const knownFlags = 0b11;
 
-/** Returns the origin with the trace of the request, or the unchanged origin if the request has no valid trace or several traces. */
+/**
+ * Returns the origin with the trace that the request follows; returns the origin unchanged if the request has no valid trace, or several
+ * traces.
+ */
 export function followTrace(origin: Origin, request: HttpRequest): Origin {
   const text = request.getHeader(header);
   if (text === '' || isTwice(request)) return origin;
   return originWithTrace(origin, text);
 }
 
-/** Returns the origin with a trace, or the unchanged origin if the trace is malformed. */
+/** Returns the origin with a trace in the form of `traceparent`; returns the origin unchanged if the trace is malformed. */
 export function originWithTrace(origin: Origin, text: unknown): Origin {
   const trace = readTraceparent(text);
   return trace === undefined ? origin : { ...origin, traceparent: writeTraceparent(trace) };
 }
 
-/** Parses the header of a client, or a trace from `originWithTrace`; returns undefined if the trace is malformed. */
+/** Parses a `traceparent`; returns undefined if it is malformed. */
 export function readTraceparent(text: unknown): SpanContext | undefined {
   if (typeof text !== 'string') return undefined;
   const [, version, traceId = '', spanId = '', flags = '', more] = pattern.exec(text) ?? [];
@@ -59,8 +62,8 @@ function isTwice(request: HttpRequest): boolean {
 const tracer = trace.getTracer('patchbay-hub');
 
 /**
- * Does the work for a client that follows a trace, in a separate span. `work` receives the client with the `traceparent` of that span;
- * `failureOf` returns a failure that was not thrown. Errors: any error from `work`.
+ * Does work for a client that follows a trace, in a new span. `work` receives the client as origin, with the `traceparent` of the new span;
+ * `failureOf` returns the failure in a result, if any. Errors: any error from `work`.
  */
 export function inSpan<Result>(
   client: Origin,

@@ -9,15 +9,15 @@ import { createPasswordCheck, type PasswordCheck } from './passwords.ts';
 import { Rights } from './rights.ts';
 import type { RightSettings, UserSettings } from './user-settings.ts';
 
-/** One user. Two accounts with the same name are equal if their keys are equal. */
+/** A user as defined in the settings. Two accounts with the same name are equal if their keys are equal. */
 export interface Account {
   readonly name: string;
   readonly rights: Rights;
-  /** The check of the password; undefined if the account has no password. */
+  /** Checks the password of the user; undefined if the account has no password. */
   readonly password: PasswordCheck | undefined;
   readonly tokenDigest: string | undefined;
   readonly credentialsKey: string;
-  /** A key that is equal for the same password, regardless of the token. */
+  /** A key that is equal for accounts with the same password, regardless of the token. */
   readonly passwordKey: string;
   readonly rightsKey: string;
 }
@@ -32,10 +32,10 @@ export interface AccountSettings {
 }
 
 const everything = { read: ['**'], write: ['**'], deny: [], dashboards: [], edit: ['**'], manage: true, metrics: true };
-/** No rights. */
+/** The rights of a client that may do nothing. */
 export const noRights = { read: [], write: [], deny: [], dashboards: [], edit: [], manage: false, metrics: false };
 
-/** Returns whether the hub is open to every client: the settings define no users, rights or credentials. */
+/** Returns whether the hub is open to every client, because the settings define no users, rights or credentials. */
 export function isOpen({ username, password, token, users, anonymous }: AccountSettings): boolean {
   return username + password + token === '' && Object.keys(users).length === 0 && anonymous === undefined;
 }
@@ -65,16 +65,17 @@ export function accountOf(
   };
 }
 
-/** Returns a digest. All digests have the same length, and none reveals its text. */
+/** Returns the SHA-256 digest of a token or password in base64url. All digests have the same length, and no digest reveals its input. */
 export function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('base64url');
 }
 
-// Errors in combinations of valid settings: two accounts with the same name or token. One of the two users could never sign in.
+// Errors in combinations of settings that are valid on their own: two accounts with the same name or token. One of the two users could
+// never sign in.
 
 /**
- * Returns the errors. An error about a name is located at `username`, an error about a token at the later of the two tokens. No message
- * contains a token.
+ * Returns an error for each name or token that two accounts share. An error about a name is located at `username`, an error about a token
+ * at the later of the two tokens. No message contains a token.
  */
 export function accountMistakes({ username, token, users }: AccountSettings): SettingMistake[] {
   const path = ['username'];
@@ -135,7 +136,10 @@ function idleGlobs(
   );
 }
 
-/** Returns whether a glob matches a parameter. If the glob names a connection, only the parameters of this connection are searched. */
+/**
+ * Returns whether a glob matches a declared parameter. If the glob names a connection, only the parameters of this connection are searched.
+ * Returns true if the parameters are not known.
+ */
 function matchesAny(glob: string, declared: DeclaredAddresses): boolean {
   const connectionId = /^([^*/]+)\//.exec(glob)?.[1];
   const addresses = declared(connectionId);

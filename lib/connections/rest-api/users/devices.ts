@@ -17,7 +17,7 @@ import type { Departure, Directory } from './directory.ts';
 import type { SignedInUser } from './principal.ts';
 import { notLetIn } from './view.ts';
 
-/** The interval at which a device's last visit is recorded. */
+/** The interval at which a device's last visit is recorded, in milliseconds. */
 export const noteMs = 3_600_000;
 const browserMs = 30 * 24 * noteMs;
 const longestName = 100;
@@ -35,7 +35,7 @@ const recordSchema = z.object({
   credentials: z.string(),
   since: z.number(),
   seen: z.number(),
-  /** The reading of the age clock at the last visit; undefined if the record was written by an earlier version. */
+  /** The reading of the age clock at the last visit, in milliseconds; undefined if an earlier version wrote the record. */
   seenAge: z.number().optional(),
 });
 type Known = z.output<typeof recordSchema>;
@@ -52,8 +52,8 @@ export class Devices {
   readonly #log: Log;
   readonly #dismiss: (departures: readonly Departure[]) => void;
   /**
-   * The devices by the digest of their token. Their number is bounded by the maximum number of browsers per user, and of kiosks in the
-   * settings.
+   * The devices by the digest of their token. Their number is bounded by the maximum number of browsers per user, and by the maximum number
+   * of kiosks.
    */
   readonly #byDigest = new Map<string, Known>();
   readonly #links = new KioskLinks();
@@ -63,8 +63,8 @@ export class Devices {
   #isDue = false;
 
   /**
-   * `file` stores the devices; if it is undefined, the devices are lost when the connection stops. `dismiss` closes the sockets of devices
-   * that are signed out.
+   * `file` stores the devices; if `file` is undefined, the devices are lost when the connection stops. `dismiss` closes the sockets of
+   * devices that are signed out.
    */
   constructor(
     directory: Directory,
@@ -80,7 +80,7 @@ export class Devices {
     this.adopt([]);
   }
 
-  /** Finds the user with a token; undefined if no user has this token, or no longer has it. */
+  /** Returns the user to whose device a token belongs; undefined if the token does not belong to a device, or no longer does. */
   find(token: string): SignedInUser | undefined {
     const device = this.#byDigest.get(digestOf(token));
     const account = device && this.#directory.account(device.user);
@@ -91,7 +91,7 @@ export class Devices {
       this.#end(device);
       return undefined;
     }
-    // If the clock is right, the hub was down for a long time. Otherwise, the device is accepted again once the clock is right.
+    // If the system clock is right, the hub was down for a long time. Otherwise, the device is accepted again once the clock is right.
     if (device.kind === 'browser' && ages.claimedOf(seenAge) > browserMs) return undefined;
     if (ages.of(seenAge) > noteMs) {
       this.#noteVisit(device);
@@ -100,7 +100,10 @@ export class Devices {
     return this.#directory.signedInBy(account, device.id);
   }
 
-  /** Signs out a user's least recently used browsers until there is space for another one; returns whether any browser was signed out. */
+  /**
+   * Signs out the least recently used browsers of a user until there is space for another browser; returns whether any browser was signed
+   * out.
+   */
   makeRoom(user: string): boolean {
     const browsers = [...this.#byDigest.values()].filter((one) => one.user === user && one.kind === 'browser');
     const excess = browsers.length + 1 - limits.browsersPerUser.default;
@@ -110,7 +113,7 @@ export class Devices {
     return true;
   }
 
-  /** Creates the token for a user's device. Errors: `unauthorized` if the user no longer exists. */
+  /** Adds a device for a user, and returns its token. Errors: `unauthorized` if the user no longer exists. */
   admit(user: string, kind: DeviceKind, name: string, dashboard?: string): string {
     const token = randomBytes(32).toString('base64url');
     const now = Date.now();
@@ -126,7 +129,7 @@ export class Devices {
     return token;
   }
 
-  /** Creates the code for a link that gives a device a token, once. Errors: `not-found`, `forbidden`, `conflict`. */
+  /** Creates a kiosk link for a user, and returns its code, which works once. Errors: `not-found`, `forbidden`, `conflict`. */
   invite(user: string, name: string, dashboard: string | undefined): string {
     const account = this.#directory.account(user);
     if (account === undefined) throw new HubError('not-found', `user: expected the name of a user, got "${user}"`);
@@ -141,7 +144,7 @@ export class Devices {
     return this.#links.add({ user, name: shownOf(name), dashboard });
   }
 
-  /** Exchanges a code for its invitation, once. */
+  /** Returns the invitation that belongs to the code in a kiosk link, which works only once; undefined if the code is not valid. */
   exchange(code: string): Invitation | undefined {
     return this.#links.exchange(code);
   }
@@ -157,7 +160,7 @@ export class Devices {
   }
 
   /**
-   * Signs out the device with this ID, and revokes the links for a device with this name; returns descriptions of the removed device and
+   * Signs out the device with this ID, and revokes the links for a device with this name. Returns descriptions of the removed device and
    * links. Errors: `not-found`.
    */
   revoke(device: string): string[] {
@@ -175,7 +178,9 @@ export class Devices {
     ];
   }
 
-  /** Returns the dashboard that a kiosk shows alone; undefined if the device is not a kiosk, or is a kiosk that may open all views. */
+  /**
+   * Returns the dashboard to which a kiosk is restricted; undefined if the device is not a kiosk, or is a kiosk that may open all views.
+   */
   dashboardOf(id: string): string | undefined {
     return this.#find(id)?.dashboard;
   }
@@ -188,7 +193,7 @@ export class Devices {
 
   /**
    * Removes devices and links of removed users, and browsers of users whose password has changed. Returns the principals that lose access:
-   * principals of removed devices may not return.
+   * if their device was removed, they may not return.
    */
   adopt(departures: readonly Departure[]): Departure[] {
     const ended = new Set<string | undefined>();
@@ -206,7 +211,7 @@ export class Devices {
     }));
   }
 
-  /** Resolves when the file is up to date. */
+  /** Resolves when all changes have been written to the file. */
   async saved(): Promise<void> {
     await this.#saving;
   }
@@ -248,7 +253,10 @@ export class Devices {
     }
   }
 
-  /** Writes the devices to a file that no other user may read. Changes that arrive before the write begins are included. */
+  /**
+   * Writes the devices to the file, which no other user of the machine may read. Changes that are made before the write begins are
+   * included.
+   */
   #save(): void {
     const file = this.#file;
     if (file === undefined || this.#isDue) return;
@@ -261,7 +269,7 @@ export class Devices {
           undefined,
           1,
         );
-        await rm(`${file}.part`, { force: true }); // anything else with this name, such as a pipe, must not be written to
+        await rm(`${file}.part`, { force: true }); // nothing else with this name, such as a pipe, may be written to
         await writeFile(`${file}.part`, text, { mode: 0o600, flag: 'wx', flush: true });
         await rename(`${file}.part`, file);
       } catch (error) {
@@ -273,7 +281,7 @@ export class Devices {
 
 function reasonOf(error: unknown): string {
   if (error instanceof FileError) return `got ${error.message}`;
-  return error instanceof SyntaxError ? 'it is not JSON' : messageOf(error); // the error message quotes the file
+  return error instanceof SyntaxError ? 'it is not JSON' : messageOf(error); // a message from the JSON parser would quote the file
 }
 
 /** Shortens the name of a device to the maximum stored length. */
@@ -281,7 +289,7 @@ function shownOf(name: string): string {
   return name.slice(0, longestName);
 }
 
-// Links with which kiosks sign in, once. The hub stores only the digest of each code. Links are lost when the connection stops.
+// Links with which kiosks sign in once. The hub stores only the digest of each code. Links are lost when the connection stops.
 
 const linkMs = 24 * 3_600_000;
 
@@ -292,7 +300,7 @@ export interface Invitation {
   readonly until: number;
 }
 
-/** An unused invitation, with its expiry on the monotonic clock and on the system clock. */
+/** An unused invitation. It expires according to the monotonic clock (`endsAtMs`); `untilOf` returns the expiry on the system clock. */
 interface Waiting extends Omit<Invitation, 'until'> {
   readonly endsAtMs: number;
   readonly untilOf: () => number;
@@ -300,22 +308,22 @@ interface Waiting extends Omit<Invitation, 'until'> {
 
 export class KioskLinks {
   readonly #goodMs: number;
-  /** The unopened links by the digest of their code. Their number is bounded. */
+  /** The unopened links by the digest of their code. Their number is bounded by the limit `kioskLinks`. */
   readonly #byDigest = new Map<string, Waiting>();
 
-  /** `goodMs` is the time for which a link is valid. */
+  /** `goodMs` is the time for which a link is valid, in milliseconds. */
   constructor(goodMs = linkMs) {
     this.#goodMs = goodMs;
   }
 
-  /** Lists the unopened links, oldest first. */
+  /** Returns the unopened links, oldest first. */
   list(): Invitation[] {
     const now = performance.now();
     for (const [digest, { endsAtMs }] of this.#byDigest) if (endsAtMs < now) this.#byDigest.delete(digest);
     return [...this.#byDigest.values()].map(asInvitation);
   }
 
-  /** Creates the code for a link. Errors: `conflict`. */
+  /** Creates a link, and returns its code. Errors: `conflict` if there are too many links. */
   add(invitation: Omit<Invitation, 'until'>): string {
     const most = limits.kioskLinks.default;
     if (this.list().length >= most)
@@ -329,7 +337,7 @@ export class KioskLinks {
     return code;
   }
 
-  /** Exchanges a code for its invitation, once. */
+  /** Returns the invitation that belongs to a code, which works only once; undefined if the code is not valid or has expired. */
   exchange(code: string): Invitation | undefined {
     const digest = digestOf(code);
     const invitation = this.#byDigest.get(digest);

@@ -1,5 +1,5 @@
 // Finds users by their credentials. Credentials are compared only once: a client that sends the same credentials again is recognized until
-// the settings change.
+// its user changes in the settings.
 import { HubError } from '../../../model/error.ts';
 import type { HubPort } from '../../hub-port.ts';
 import { type Account, type AccountSettings, accountOf, accountsOf, digestOf, isOpen, noRights } from './accounts.ts';
@@ -7,10 +7,10 @@ import { type Asker, type PasswordCheck, whenItsTurn } from './passwords.ts';
 import { openPrincipal, type Principal, SignedInUser } from './principal.ts';
 import { Rights } from './rights.ts';
 
-/** The length below which tokens can be guessed by trying all possibilities. */
+/** The length below which a token could be guessed by trying all possibilities, in characters. */
 const leastTokenLength = 16;
 
-/** A principal that loses access, and the reason: changed rights or removal. */
+/** A principal that loses access. `mayReturn` means that only its rights have changed, so that its credentials are still valid. */
 export interface Departure {
   readonly signedIn: SignedInUser;
   readonly mayReturn: boolean;
@@ -19,14 +19,14 @@ export interface Departure {
 export class Directory {
   readonly #hub: HubPort;
   readonly #open: Principal | undefined;
-  /** The principal of a client without credentials if no credentials are required. */
+  /** The principal for a client without credentials if a request requires no credentials; it has no rights. */
   readonly stranger: SignedInUser;
   #accounts = new Map<string, Account>();
   #byToken = new Map<string, Account>();
-  /** The users, by the `Authorization` header with a token. */
+  /** The users who sent a token, by `Authorization` header. */
   readonly knownByToken = new KnownHeaders();
   readonly #knownByPassword = new KnownHeaders();
-  /** The principals: one for each account, and one for each device of an account. */
+  /** The principals by account and device: one for each account, and one for each device of an account. */
   readonly #signedIn = new Map<Account, Map<string | undefined, SignedInUser>>();
   #anonymous: Account | undefined;
 
@@ -37,7 +37,7 @@ export class Directory {
     this.#take(settings);
   }
 
-  /** The principal of an open hub; undefined if the hub is not open. */
+  /** The principal of all clients if the hub is open; undefined if the hub is not open. */
   get everybody(): Principal | undefined {
     return this.#open;
   }
@@ -46,12 +46,12 @@ export class Directory {
     return this.#accounts.values();
   }
 
-  /** The principal of clients without credentials; undefined means that such clients are not admitted. */
+  /** The principal for clients without credentials; undefined if such clients are not admitted. */
   get anonymous(): SignedInUser | undefined {
     return this.#anonymous && this.signedInBy(this.#anonymous, undefined);
   }
 
-  /** Whether the settings name users, for whom there is a sign-in page. */
+  /** Whether the setting `users` names users, who can sign in on a page. */
   hasUsers = false;
 
   get hasPasswords(): boolean {
@@ -66,18 +66,18 @@ export class Directory {
     return this.#accounts.get(name);
   }
 
-  /** Returns the user for a known `Authorization` header. */
+  /** Returns the user who sent an `Authorization` header before; undefined if the header is not known. */
   known(authorization: string): SignedInUser | undefined {
     return this.knownByToken.find(authorization) ?? this.#knownByPassword.find(authorization);
   }
 
-  /** Remembers the user of a header. */
+  /** Remembers the user who sent an `Authorization` header. */
   remember(authorization: string, signedIn: SignedInUser, isToken: boolean): void {
     (isToken ? this.knownByToken : this.#knownByPassword).add(authorization, signedIn);
   }
 
   /**
-   * Finds the user with a token; undefined if there is no such user. The comparison of a short token may have to wait. Errors:
+   * Returns the user with a token; undefined if there is no such user. The comparison of a short token may have to wait. Errors:
    * `unavailable`.
    */
   withToken(token: string, asker: Asker): SignedInUser | undefined | Promise<SignedInUser | undefined> {
@@ -90,8 +90,8 @@ export class Directory {
   }
 
   /**
-   * Finds a user by name and password; undefined if either is wrong. The search takes the same time for known and unknown users and, if all
-   * scrypt hashes have the same parameters, regardless of the password.
+   * Returns the user with a name and a password; undefined if either is wrong. The search takes the same time for known and unknown users
+   * and, if all scrypt hashes have the same parameters, regardless of the password. Errors: `unavailable`.
    */
   withPassword(
     user: string,
@@ -127,8 +127,8 @@ export class Directory {
   }
 
   /**
-   * Returns a principal that reads what a user reads and changes nothing, for a manager who sees the hub as that user; the principal leaves
-   * with the manager. Errors: `not-found`.
+   * Returns a principal for a manager who sees the hub as a user: the principal reads what the user reads, changes nothing, and leaves with
+   * the manager. `isNew` means that the manager did not see the hub as this user before. Errors: `not-found`.
    */
   seenBy(manager: SignedInUser, name: string): { readonly seen: SignedInUser; readonly isNew: boolean } {
     const account = this.#accounts.get(name);
@@ -145,7 +145,10 @@ export class Directory {
     return { seen, isNew: true };
   }
 
-  /** Applies changed settings. When it returns, principals whose rights or credentials have changed have lost access. */
+  /**
+   * Applies changed settings. When this method returns, principals whose rights or credentials have changed have lost access. `changes`
+   * describes the changed users.
+   */
   adopt(settings: AccountSettings): { readonly departures: Departure[]; readonly changes: string[] } {
     const before = [...this.#accounts.values(), ...(this.#anonymous ? [this.#anonymous] : [])];
     const anonymous = this.#anonymous;
@@ -165,7 +168,7 @@ export class Directory {
     return { departures, changes };
   }
 
-  /** Removes a device; returns its principal; undefined if the device has not been used since the start. */
+  /** Removes the principal of a device and returns it; returns undefined if the device has not been used since the start. */
   endDevice(user: string, device: string): SignedInUser | undefined {
     const account = this.#accounts.get(user);
     const signedInUsers = account && this.#signedIn.get(account);
@@ -176,7 +179,7 @@ export class Directory {
     return signedIn;
   }
 
-  /** Forgets a removed parameter. */
+  /** Forgets a parameter that the hub has removed. */
   forget(address: string): void {
     for (const [account, signedInUsers] of this.#signedIn) {
       account.rights.forget(address);
@@ -187,7 +190,7 @@ export class Directory {
     }
   }
 
-  /** Replaces the accounts. Unchanged accounts remain the same objects. */
+  /** Replaces the accounts with those in the settings. Unchanged accounts remain the same objects. */
   #take(settings: AccountSettings): void {
     const known = this.#accounts;
     this.hasUsers = Object.keys(settings.users).length > 0;
@@ -219,7 +222,7 @@ function sameOr(account: Account, known: Account | undefined): Account {
 
 type Accounts = readonly (Account | undefined)[];
 
-/** Returns one sentence per changed user. */
+/** Returns sentences that describe the changed users. */
 function changesOf(before: Accounts, after: Accounts): string[] {
   const [old, now] = [before, after].map(byName) as [Map<string, Account>, Map<string, Account>];
   return [...new Set([...old.keys(), ...now.keys()])].flatMap((name) => {
@@ -238,7 +241,7 @@ function byName(accounts: Accounts): Map<string, Account> {
   return new Map(accounts.flatMap((account) => (account === undefined ? [] : [[nameOf(account), account] as const])));
 }
 
-/** Returns a name for a user. A user with all rights may have a password or a token but no name. */
+/** Describes a user in a sentence: `user "ann"`. A user with all rights may have a password or a token but no name. */
 function nameOf({ name, password, tokenDigest }: Account): string {
   if (name !== '') return `user "${name}"`;
   const hasCredentials = password !== undefined || tokenDigest !== undefined;
@@ -246,22 +249,22 @@ function nameOf({ name, password, tokenDigest }: Account): string {
 }
 
 // Finds users by header, so that credentials are parsed and compared only once. Programs send the same header with every request: comparing
-// a header with the last one takes a few nanoseconds, whereas hashing takes as long as parsing.
+// a header with the previous one takes a few nanoseconds, whereas hashing takes as long as parsing.
 
-/** The maximum number of headers. */
+/** The maximum number of headers that are remembered. */
 const maxKnown = 10_000;
-/** The number of slots for recent headers. */
+/** The number of slots in the table of recent headers. */
 const places = 1024;
 
 export class KnownHeaders {
   readonly #signedIn = new Map<string, SignedInUser>();
   readonly #headers: (string | undefined)[] = Array.from({ length: places });
   readonly #placed: (SignedInUser | undefined)[] = Array.from({ length: places });
-  /** The last header, which is also the next header if a client pipelines. */
+  /** The previous header, which is probably the same as the next one if a client pipelines. */
   #lastHeader: string | undefined;
   #lastSignedIn: SignedInUser | undefined;
 
-  /** Returns the user for a header, unless that user has lost access. */
+  /** Returns the user who sent a header before; undefined if the header is unknown or the user has lost access. */
   find(header: string): SignedInUser | undefined {
     if (header === this.#lastHeader) return present(this.#lastSignedIn);
     const place = placeOf(header);
@@ -297,7 +300,7 @@ function present(signedIn: SignedInUser | undefined): SignedInUser | undefined {
   return signedIn?.hasLeft ? undefined : signedIn;
 }
 
-/** Returns the slot for a header. Tokens may differ in any character, and base64 may end with `=`. */
+/** Returns the slot for a header in the table. Tokens may differ in any character, and base64 may end with `=`. */
 function placeOf(header: string): number {
   const { length } = header;
   return (

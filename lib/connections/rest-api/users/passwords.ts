@@ -13,22 +13,22 @@ import { LimitError } from '../limits/limit-hits.ts';
 // passwords may never be compared; no password waits for longer than 10 s.
 
 const maxWaiting = limits.passwords.default;
-/** The maximum waiting time. Proxies give up after 30 s to a minute, and the client would then not see the reason. */
+/** The maximum waiting time, in milliseconds. Proxies give up after 30 s to a minute, and the client would then not see the reason. */
 const longestWaitMs = 10_000;
 /**
- * The delay of a refusal due to lack of space, because a client that guesses sends the next password afterwards, and each password costs a
- * scan of all waiting passwords.
+ * The delay before a password is refused due to lack of space, in milliseconds: a client that guesses sends the next password after the
+ * refusal, and each password costs a scan of all waiting passwords.
  */
 const refusalMs = 1000;
 /** The highest suspicion of a trusted client. A higher suspicion means recent wrong credentials from the network or for the same user. */
 const mostTrusted = 1;
 
-/** The sender of a password to compare. */
+/** The client that sent a password to compare. */
 export interface Asker {
   readonly network: string;
-  /** Returns how likely it is that the client is guessing. Lower values come first. */
+  /** Returns how likely it is that the client is guessing. Passwords with lower values come first. */
   suspicion(): number;
-  /** Returns whether the client has to wait even if the comparison takes no time. */
+  /** Returns whether the client was wrong so often that it has to wait even if the comparison takes no time. */
   isSlowed(): boolean;
   /** Returns whether the client is no longer waiting for the answer. */
   isGone(): boolean;
@@ -36,24 +36,24 @@ export interface Asker {
 
 interface Waiting {
   readonly asker: Asker;
-  /** Resolves to a function that reports the result. */
+  /** Compares the password; resolves to a function that reports the result to the client. */
   compare(): Promise<() => void>;
   refuse(): void;
   readonly timer: NodeJS.Timeout;
 }
 
-/** A network with passwords in the queue. */
+/** A network from which passwords are waiting. */
 interface Network {
   waiting: number;
-  /** The number of the network's last turn; 0 if there was none. */
+  /** The number of the network's last turn; 0 if the network has not had a turn. */
   turn: number;
 }
 
 export class PasswordQueue {
-  /** The waiting checks in the order of arrival, at most `maxWaiting`. */
+  /** The waiting passwords in the order of arrival, at most `maxWaiting`. */
   readonly #waiting = new Set<Waiting>();
   readonly #networks = new Map<string, Network>();
-  /** The suspicions of the comparisons in progress: one comparison, and possibly a less suspicious one. */
+  /** The suspicions of the comparisons in progress: one comparison, and possibly a second, less suspicious comparison. */
   readonly #comparing: number[] = [];
   readonly #delays: { readonly longestWaitMs: number; readonly refusalMs: number };
   #turn = 0;
@@ -63,8 +63,9 @@ export class PasswordQueue {
   }
 
   /**
-   * Compares a password when its turn comes. If too many passwords are waiting, one of the most suspicious passwords is refused. Errors:
-   * `unavailable` if this password is refused, now or later, or is not compared in time; any error from `compare`.
+   * Compares a password when its turn comes, and resolves to whether the password is right. If too many passwords are waiting, one of the
+   * most suspicious passwords is refused. Errors: `unavailable` if this password is refused, now or later, or is not compared in time; any
+   * error from `compare`.
    */
   add(asker: Asker, compare: () => Promise<boolean>): Promise<boolean> {
     const { promise, resolve, reject } = Promise.withResolvers<boolean>();
@@ -109,7 +110,7 @@ export class PasswordQueue {
     });
   }
 
-  /** Removes passwords of clients that have disconnected: otherwise a client that guesses would not have to wait for answers. */
+  /** Removes the passwords of clients that have disconnected: otherwise a client that guesses would not have to wait for answers. */
   #forgetGone(): void {
     for (const waiting of this.#waiting) if (waiting.asker.isGone()) this.#take(waiting).refuse();
   }
@@ -124,9 +125,9 @@ export class PasswordQueue {
   }
 
   /**
-   * Returns the next password: of the least suspicious passwords, one from the network whose turn was longest ago or, among networks with
-   * the same turn, from the one with the latest arrival. If the password is suspicious, the newest of that network comes next, otherwise
-   * the oldest.
+   * Returns the password to compare next. Of the least suspicious passwords, it is from the network whose turn was longest ago or, among
+   * networks with the same turn, from the network with the latest arrival. If the network was recently wrong, its newest password comes
+   * next, otherwise its oldest.
    */
   #next(): Waiting {
     const least = leastOf([...this.#waiting], ({ asker }) => asker.suspicion());
@@ -143,7 +144,7 @@ export class PasswordQueue {
   }
 }
 
-/** Returns the passwords with the lowest rank. */
+/** Returns the passwords with the lowest rank, in the order of arrival. */
 function leastOf(all: readonly Waiting[], rankOf: (one: Waiting) => number): Waiting[] {
   const ranks = all.map(rankOf);
   const least = Math.min(...ranks);
@@ -158,15 +159,15 @@ function tooMany(): LimitError {
   );
 }
 
-/** The scrypt parameters, which determine the cost of each guess: about 0.2 s and 32 MB. */
+/** The scrypt parameters for new hashes. They determine the cost of each guess: about 0.2 s and 32 MB. */
 const usual = { ln: 15, r: 8, p: 3 };
 const saltBytes = 16;
 const hashBytes = 32;
-/** The minimum duration of a comparison for a client that was wrong too often. */
+/** The minimum duration of a comparison for a client that was wrong too often, in milliseconds. */
 const slowedMs = 20;
-/** The maximum pause after such a client was wrong. The pause is as long as the comparison. */
+/** The maximum pause after such a client was wrong, in milliseconds. The pause is as long as the comparison. */
 const longestRestMs = 250;
-/** The maximum memory that a hash may require. */
+/** The maximum amount of memory that a hash may require, in bytes. */
 const mostMemoryBytes = 256 * 1024 * 1024;
 
 const phc = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z\d+/]{11,86})\$([A-Za-z\d+/]{22,86})$/;
@@ -184,14 +185,17 @@ const derive = promisify(
     scrypt(password.normalize('NFC'), salt, length, options, done),
 );
 
-/** Creates the hash of a password as a string. */
+/** Hashes a password with a random salt; resolves to the hash in the PHC string format. */
 export async function makePasswordText(password: string): Promise<string> {
   const salt = randomBytes(saltBytes);
   const hash = await hashOf(password, { ...usual, salt, hash: Buffer.alloc(hashBytes) });
   return `$scrypt$ln=${usual.ln},r=${usual.r},p=${usual.p}$${base64(salt)}$${base64(hash)}`;
 }
 
-/** Parses the setting of a password. A string in any other form is the password itself. */
+/**
+ * Parses the password in a setting: a scrypt hash, or an invalid hash, which is reported as `mistake`. A string in any other form is the
+ * password itself.
+ */
 export function readPasswordText(text: string): { readonly scrypt?: Scrypt; readonly mistake?: string } {
   if (text === '') return { mistake: 'expected a password, or a hash from "patchbay password", got "" (string)' };
   if (!text.startsWith('$scrypt$')) return {};
@@ -211,21 +215,21 @@ export function readPasswordText(text: string): { readonly scrypt?: Scrypt; read
   return { scrypt: read };
 }
 
-/** The queues of all REST API connections: for comparisons that occupy a thread, and for comparisons that take no time. */
+/** The queues of all REST API connections: one for comparisons that occupy a thread, and one for comparisons that take no time. */
 const queue = new PasswordQueue();
 const quickQueue = new PasswordQueue();
 
-/** Compares a password with the one in the settings. Errors of both methods: `unavailable` if too many comparisons are waiting. */
+/** Compares passwords with the password in the settings. Errors of both methods: `unavailable` if too many comparisons are waiting. */
 export interface PasswordCheck {
-  /** Whether a comparison takes a long time. */
+  /** Whether the setting contains a hash, so that a comparison takes a long time. */
   readonly isHashed: boolean;
   /** Returns whether the password is right; returns a promise if the comparison has to wait. */
   isRight(password: string, asker: Asker): boolean | Promise<boolean>;
-  /** Takes as long as a failed comparison; returns undefined if a comparison takes no time. */
+  /** Waits as long as a failed comparison takes; returns undefined if a comparison takes no time. */
   takeAsLong(password: string, asker: Asker): Promise<unknown> | undefined;
 }
 
-/** Creates the check for a password, given as its hash or as plain text. */
+/** Creates the check for a password in the settings, given as its hash or as plain text. */
 export function createPasswordCheck(setting: string): PasswordCheck {
   const { scrypt: wanted } = readPasswordText(setting);
   return wanted === undefined ? checkPlain(setting) : checkHashed(wanted);
@@ -280,7 +284,10 @@ export function whenItsTurn(asker: Asker): Promise<unknown> | undefined {
   return asker.isSlowed() ? quickQueue.add(asker, () => after(slowedMs, true)) : undefined;
 }
 
-/** Returns a digest. All digests have the same length. The key is specific to this process, so the digests are useless elsewhere. */
+/**
+ * Returns a digest of a password. All digests have the same length. The key is specific to this process, so the digests are useless
+ * elsewhere.
+ */
 function digestOf(password: string): Buffer {
   return createHmac('sha256', processKey).update(password.normalize('NFC')).digest();
 }

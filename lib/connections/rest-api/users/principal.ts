@@ -7,20 +7,23 @@ import { BoundedView, openView, type View } from './view.ts';
 export interface Principal {
   /** The name of the user; empty if there is no user. */
   readonly name: string;
-  /** The ID of the device, which has a separate token. */
+  /** The ID of the device from whose token the principal was recognized; undefined if the principal did not sign in on a device. */
   readonly device: string | undefined;
-  /** The rights; undefined if the hub is open, so that every client may do everything. */
+  /** The rights of the principal; undefined if the hub is open, so that every client may do everything. */
   readonly rights: Rights | undefined;
-  /** The key of the filter for readable parameters. Principals with the same key receive the same changes. */
+  /**
+   * The key of the filter for readable parameters. Principals with the same key may read the same parameters, and can therefore share the
+   * changes.
+   */
   readonly key: string;
   readonly view: View;
   /** Whether the principal has lost access, because its rights have changed or it was signed out. */
   readonly hasLeft: boolean;
-  /** Calls `cut` when the principal loses access; returns a function that cancels this. */
+  /** Calls `cut` when the principal loses access; returns a function that cancels the call. */
   onLeave(cut: () => void): () => void;
 }
 
-/** Creates the principal of an open hub. */
+/** Creates the principal of all clients of an open hub. */
 export function openPrincipal(hub: HubPort): Principal {
   return {
     name: '',
@@ -33,7 +36,7 @@ export function openPrincipal(hub: HubPort): Principal {
   };
 }
 
-/** A principal with rights. */
+/** A principal whose rights are restricted: a user, a device of a user, or a client without credentials. */
 export class SignedInUser implements Principal {
   readonly name: string;
   readonly device: string | undefined;
@@ -41,7 +44,7 @@ export class SignedInUser implements Principal {
   readonly key: string;
   readonly view: BoundedView;
   hasLeft = false;
-  /** The functions that cut the principal's answers and sockets. */
+  /** The functions to call when the principal loses access; they cut its answers and sockets. */
   readonly #cuts = new Set<() => void>();
 
   constructor(name: string, device: string | undefined, rights: Rights, hub: HubPort) {

@@ -6,8 +6,8 @@ import { anyOf, type Filter, filterOf, textWork } from '../filters/filter.ts';
 import type { RightSettings, UserSettings } from './user-settings.ts';
 
 /**
- * What a request requires: nothing, an admitted principal, or a right. `own` means that the endpoint checks its own credentials instead of
- * those of users.
+ * What a request requires: nothing, an admitted principal (`entry`), or a right. `own` means that the endpoint checks its own credentials
+ * instead of the credentials of users.
  */
 export type Need = 'nothing' | 'own' | 'entry' | 'manage' | 'metrics' | 'edit';
 
@@ -19,7 +19,7 @@ export class Rights {
   /** A key that is equal for principals that may read and write the same parameters. */
   readonly key: string;
   readonly settings: RightSettings & Pick<UserSettings, 'manage' | 'metrics' | 'edit'>;
-  /** Whether everything may be read, so that no address has to be checked. */
+  /** Whether all addresses may be read, so that no address has to be checked. */
   readonly readsAll: boolean;
   /** The filter for readable addresses, which is only applied to existing parameters. */
   readonly reads: Filter;
@@ -29,7 +29,7 @@ export class Rights {
   readonly #dashboards: Filter;
   readonly #edit: Filter;
   readonly #hub: Parameters;
-  /** The rights to existing parameters, by address. */
+  /** The rights to existing parameters as bits, by address. */
   readonly #known = new Map<string, number>();
 
   constructor(settings: Rights['settings'], hub: Parameters) {
@@ -47,14 +47,14 @@ export class Rights {
       : filterOf(textWork, (address) => (this.#of(address) & mayRead) !== 0);
   }
 
-  /** Returns whether a parameter may be read. */
+  /** Returns whether the parameter with an address may be read. */
   mayRead(address: string): boolean {
     return this.readsAll || (this.#of(address) & mayRead) !== 0;
   }
 
   /**
-   * Returns whether a client may ask for an address. The cache is not used, because the response time would reveal whether the parameter
-   * exists.
+   * Returns whether a client may ask for an address, whether or not there is a parameter with this address. The cache is not used, because
+   * the response time would reveal whether the parameter exists.
    */
   mayAskFor(address: string): boolean {
     return this.readsAll || (!this.#deny(address) && this.#read(address));
@@ -68,7 +68,7 @@ export class Rights {
     return this.#dashboards(dashboard);
   }
 
-  /** Returns whether a flow file with these names may be edited. */
+  /** Returns whether the flow file that has these names may be edited. */
   mayEdit(names: readonly string[]): boolean {
     return names.some((name) => this.#edit(name));
   }
@@ -78,7 +78,7 @@ export class Rights {
     return !this.#deny(address) && this.#write(address);
   }
 
-  /** Whether nothing is denied. */
+  /** Whether the principal may read, write, edit and manage everything. */
   get isOwner(): boolean {
     const { manage, edit, write } = this.settings;
     return this.readsAll && manage && write.includes('**') && edit.includes('**');
@@ -90,7 +90,7 @@ export class Rights {
     return need === 'manage' ? manage : need === 'metrics' ? manage || metrics : true;
   }
 
-  /** Forgets a removed parameter. */
+  /** Forgets a parameter that the hub has removed. */
   forget(address: string): void {
     this.#known.delete(address);
   }

@@ -60,7 +60,7 @@ const userSettings = z
     });
   });
 
-/** The name of a user, which also appears in page addresses, in the log and in the audit. */
+/** The schema of a username, which also appears in page addresses, in the log and in the audit. */
 const userName = z.string().refine((name) => /^[\p{L}\p{N}._@-]{1,64}$/u.test(name), {
   error: ({ input }) => `expected a name of 1 to 64 letters, digits and . _ @ -, got ${describe(input)}`,
 });

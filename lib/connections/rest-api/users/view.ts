@@ -9,27 +9,28 @@ import type { HubPort } from '../../hub-port.ts';
 import type { Rights } from './rights.ts';
 
 export interface View {
-  /** Finds a parameter that may be read. */
+  /** Returns the parameter with an address; undefined if there is no parameter that the principal may read. */
   find(address: string): Parameter | undefined;
-  /** The parameters that may be read. */
+  /** Returns all parameters that the principal may read. */
   parameters(): Iterable<Parameter>;
-  /** Returns whether a parameter may be shown, existing or removed. */
+  /** Returns whether the principal may see the parameter with this address, whether it exists or was removed. */
   mayRead(address: string): boolean;
-  /** Returns whether a client may ask for an address. This takes the same time whether or not the parameter exists. */
+  /** Returns whether a client may ask for an address. The check takes the same time whether or not the parameter exists. */
   mayAskFor(address: string): boolean;
   /**
-   * Finds a parameter that may be written; undefined if there is no such parameter that the principal may know about. Errors: `forbidden`.
+   * Returns the parameter with an address if the principal may write it; undefined if there is no parameter that the principal may know
+   * about. Errors: `forbidden` if the principal may only read the parameter.
    */
   findToWrite(address: string): Parameter | undefined;
-  /** Checks whether the principal may write a parameter that was not found by its address. Errors: the same as those of `findToWrite`. */
+  /** Returns whether the principal may write a parameter that was not found by its address. Errors: the same as those of `findToWrite`. */
   mayWrite(parameter: Parameter): boolean;
-  /** Writes and returns the converted value. Errors: any error from `HubPort.write`; `forbidden`. */
+  /** Writes a parameter and returns the converted value. Errors: any error from `HubPort.write`; `forbidden`. */
   write(address: string, input: unknown, origin: Origin): Value;
-  /** Returns the part of an origin that the principal may see. */
+  /** Returns an origin without the parts that the principal may not see. */
   show(origin: Origin): Origin;
 }
 
-/** Creates the view of a hub that is open to every client. */
+/** Creates the view for all clients of an open hub, which contains all parameters. */
 export function openView(hub: HubPort): View {
   return {
     find: (address) => hub.find(address),
@@ -43,11 +44,14 @@ export function openView(hub: HubPort): View {
   };
 }
 
-/** A view restricted by rights. Once the rights have ended, the view finds no parameter. */
+/** The view of a principal with restricted rights. Once the view has ended, every access fails. */
 export class BoundedView implements View {
   readonly #hub: HubPort;
   readonly #rights: Rights;
-  /** The found parameters, by address. Each map has at most as many entries as the hub has parameters. */
+  /**
+   * The parameters that were found to be readable, and to be writable, by address. Each map has at most as many entries as the hub has
+   * parameters.
+   */
   readonly #readable = new Map<string, Parameter>();
   readonly #writable = new Map<string, Parameter>();
   #hasEnded = false;
@@ -96,13 +100,13 @@ export class BoundedView implements View {
     return this.#rights.readsAll ? origin : originWithoutRule(origin);
   }
 
-  /** Forgets a removed parameter. */
+  /** Forgets a parameter that the hub has removed. */
   forget(address: string): void {
     this.#readable.delete(address);
     this.#writable.delete(address);
   }
 
-  /** Ends the view, which then finds and writes nothing any more. */
+  /** Ends the view, because the principal has lost access. */
   end(): void {
     this.#hasEnded = true;
     this.#readable.clear();
@@ -132,7 +136,7 @@ export class BoundedView implements View {
     );
   }
 
-  /** Checks that the rights have not ended. Errors: `unauthorized`. */
+  /** Checks that the view has not ended. Errors: `unauthorized`. */
   #expectRights(): void {
     if (this.#hasEnded) throw notLetIn();
   }
@@ -140,12 +144,12 @@ export class BoundedView implements View {
 
 // A principal may lose access before its answer is ready. The principal then gets the answer for a client without credentials.
 
-/** Returns the error for a client that is not admitted, or no longer admitted. */
+/** Returns the error for a client that is not admitted, or is no longer admitted. */
 export function notLetIn(): HubError {
   return new HubError('unauthorized', 'Authorization: expected the credentials of this hub');
 }
 
-/** Checks that the principal still has access. Errors: `unauthorized`. */
+/** Checks that a principal still has access. Errors: `unauthorized`. */
 export function expectPresent({ hasLeft }: { readonly hasLeft: boolean }): void {
   if (hasLeft) throw notLetIn();
 }

@@ -1,7 +1,7 @@
 // Sends a client the missing snapshots, as fast as the client can read: first definitions, then the newest value of each parameter, in the
 // order of the last changes. The progress of a catch-up is one number, the revision that the walk has reached. No revision is reported
 // before the end, because a parameter that changes again moves to the end of the order. If the client also gets the group's flushes, the
-// snapshots contain only older changes, because a newer value would overtake waiting changes.
+// snapshots contain only older changes, because a newer value would overtake changes that are waiting in the group.
 
 import type { Parameter } from '../../../../model/parameter.ts';
 import type { HubPort } from '../../../hub-port.ts';
@@ -9,40 +9,40 @@ import type { FanOut } from '../fan-out.ts';
 import { defFrame, definition, frameLength, isTrigger, itemOf, setFrame } from './frames.ts';
 import { listedParameters, type Subscription } from './subscription.ts';
 
-/** The dependencies of a catch-up. */
+/** The hub and the fan-out, from which a catch-up takes parameters and their channels. */
 export interface Sources {
   readonly hub: HubPort;
   readonly fanOut: FanOut;
 }
 
-/** A subscription whose changes after `from` the client needs; with `isNew`, the client also needs the definitions. */
+/** A subscription of which the client lacks the changes after the revision `from`; with `isNew`, the client also lacks the definitions. */
 export interface Snapshot {
   readonly subscription: Subscription;
   readonly from: number;
   readonly isNew: boolean;
 }
 
-/** The reason why the work for a client stopped: nothing is left, the socket is full, or the time limit has been reached. */
+/** The reason why work for a client stopped: `done` if nothing is left, `full` if the socket is full, `more` if the time is over. */
 export type Stopped = 'done' | 'full' | 'more';
 
-/** The client as seen by the catch-up. */
+/** The client to which a catch-up sends frames. */
 interface Recipient {
   readonly isFull: boolean;
   readonly hasResumed: boolean;
   send(frame: string): void;
 }
 
-/** The number of parameters that are visited before the current frame is sent. */
+/** The number of parameters that are visited per frame at most, even if the frame is not full. */
 const stepSize = 1024;
 
 export class CatchUp {
   readonly #sources: Sources;
   readonly #snapshots: readonly Snapshot[];
-  /** The subscriptions whose snapshots end with this catch-up. */
+  /** The numbers of the subscriptions for which an `end` follows this catch-up. */
   readonly ends: readonly number[];
   #definitions: Iterator<Parameter> | undefined;
   #walk: Iterator<Parameter> | undefined;
-  /** The revision up to which the walk is complete. */
+  /** The revision that the walk reaches when it ends. */
   #goal = 0;
   #walked: number;
 
@@ -55,12 +55,12 @@ export class CatchUp {
     if (fresh.length > 0) this.#definitions = parametersOf(sources.hub, fresh);
   }
 
-  /** Whether only `end` messages remain to be sent. */
+  /** Whether there are no snapshots, so that only `end` messages remain to be sent. */
   get isEmpty(): boolean {
     return this.#snapshots.length === 0;
   }
 
-  /** The snapshots that are still missing, for a client that is changing its subscriptions. */
+  /** The snapshots that the client still lacks, for a client that changes its subscriptions. */
   get remaining(): Snapshot[] {
     const isDefined = this.#definitions === undefined;
     return this.#snapshots.map(({ subscription, from, isNew }) => ({
@@ -70,12 +70,15 @@ export class CatchUp {
     }));
   }
 
-  /** Sends the changes up to a revision, until `endMs` and while the socket has space; returns the reason why sending stopped. */
+  /**
+   * Sends definitions and the changes up to the revision `last`, until `endMs` and while the socket has space; returns the reason why
+   * sending stopped.
+   */
   run(recipient: Recipient, last: number, endMs: number): Stopped {
     return stepUntil(endMs, recipient, () => this.#define(recipient) || this.#sendWalked(recipient, last));
   }
 
-  /** Sends a frame of definitions; returns whether there was a parameter to visit. */
+  /** Sends the next frame of definitions; returns whether there was a parameter to visit. */
   #define(recipient: Recipient): boolean {
     if (this.#definitions === undefined) return false;
     let definitions = '';
@@ -95,7 +98,10 @@ export class CatchUp {
     return looked > 0;
   }
 
-  /** Sends a frame of values; returns whether there may be more, because the walk may have missed changes since it began. */
+  /**
+   * Sends the next frame of values; returns whether there may be more values, also because parameters may have changed since the walk
+   * began.
+   */
   #sendWalked(recipient: Recipient, last: number): boolean {
     if (this.isEmpty) return false;
     const goesOn = this.#walk !== undefined;
@@ -128,8 +134,8 @@ export class CatchUp {
   }
 
   /**
-   * Returns whether a snapshot contains the parameter and still lacks its change at this revision or, with an infinite revision, its
-   * definition.
+   * Returns whether a snapshot contains a parameter and lacks the parameter's change at a revision or, if the revision is infinite, the
+   * parameter's definition.
    */
   #isWanted(parameter: Parameter, revision: number): boolean {
     if (this.#sources.hub.find(parameter.address) !== parameter) return false;
@@ -141,7 +147,7 @@ export class CatchUp {
   }
 }
 
-/** Adds a snapshot with the changes after a revision for each other subscription. */
+/** Returns the snapshots, and for each other subscription a snapshot of the changes after the revision `from`. */
 export function withOthers(
   snapshots: readonly Snapshot[],
   subscriptions: readonly Subscription[],
@@ -151,7 +157,10 @@ export function withOthers(
   return [...snapshots, ...others.map((subscription) => ({ subscription, from, isNew: false }))];
 }
 
-/** Repeats a step until a deadline, until the client is full, or until the step reports that nothing is left. */
+/**
+ * Repeats a step until `endMs`, until the client is full, or until the step returns false because nothing is left; returns which of these
+ * happened.
+ */
 export function stepUntil(endMs: number, client: { readonly isFull: boolean }, step: () => boolean): Stopped {
   for (;;) {
     if (client.isFull) return 'full';
@@ -160,12 +169,12 @@ export function stepUntil(endMs: number, client: { readonly isFull: boolean }, s
   }
 }
 
-/** Returns the parameters that snapshots may contain: all parameters of the hub, or the parameters whose addresses are listed. */
+/** Returns the parameters that snapshots may contain: those at the addresses that the subscriptions list, or all parameters of the hub. */
 function parametersOf(hub: HubPort, snapshots: readonly Snapshot[]): Iterator<Parameter> {
   return (listed(hub, snapshots) ?? hub.parameters())[Symbol.iterator]();
 }
 
-/** Returns the parameters that snapshots may contain and that changed after the revision, oldest change first. */
+/** Returns the parameters that snapshots may contain and that have changed after a revision, oldest change first. */
 function changedSince(hub: HubPort, snapshots: readonly Snapshot[], revision: number): Iterator<Parameter> {
   const parameters = listed(hub, snapshots);
   if (parameters === undefined) return hub.changedSince(revision)[Symbol.iterator]();
@@ -177,7 +186,7 @@ function changedSince(hub: HubPort, snapshots: readonly Snapshot[], revision: nu
   return unmoved(changed);
 }
 
-/** Skips parameters that have changed since the list was made, because such parameters follow later, in their new position. */
+/** Yields the parameters in a list, except those that have changed since the list was made: they follow later, in their new position. */
 function* unmoved(changed: readonly { parameter: Parameter; revision: number }[]): Generator<Parameter> {
   for (const { parameter, revision } of changed) if (parameter.lastChange!.revision === revision) yield parameter;
 }

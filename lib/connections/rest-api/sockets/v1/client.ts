@@ -15,49 +15,51 @@ import { Missed } from './losses.ts';
 import type { GroupChannel } from './outbox.ts';
 import type { Subscription } from './subscription.ts';
 
-/** The number of unread bytes above which a socket is full: nothing more is sent until the client reads. */
+/** The number of unread bytes above which a socket is full: the hub sends nothing more until the client reads. */
 const maxUnreadBytes = 8 * 1024;
 /**
- * The maximum number of frames about added and removed parameters that wait for a client that does not read. Beyond this number, the client
- * is closed.
+ * The maximum number of frames about added and removed parameters that wait for a client that does not read. Beyond this number, the hub
+ * closes the client.
  */
 const maxUnsent = limits.unsentFrames.default;
-/** The number of answers waiting for other hubs at which the client's next messages wait as well. Answers wait for at most two seconds. */
+/**
+ * The number of answers waiting for other hubs at which the client's next messages wait as well. An answer waits for at most two seconds.
+ */
 const maxPendingAcks = limits.pendingAcks.default;
 
 const nothingUnsent: readonly string[] = [];
 
-/** The events of a client. */
+/** The events that a client reports to its session. */
 export interface ClientEvents {
-  /** The client has become full. */
+  /** The socket has become full. */
   full(client: Client): void;
-  /** The client was full, and its late frames have been sent. */
+  /** The late frames have been sent while the socket was full. */
   sentLate(client: Client): void;
-  /** The client has started or stopped waiting for answers from other hubs. */
+  /** The client has reached, or is no longer at, the maximum number of answers that wait for other hubs. */
   waits(client: Client, isWaiting: boolean): void;
 }
 
 export class Client {
   readonly principal: Principal;
   readonly origin: Origin;
-  /** The address shown in the log. */
+  /** The address of the client, as shown in the log. */
   readonly remoteAddress: string;
-  /** The client's share of the hub's work. */
+  /** The name of the share to which the client's work is charged. */
   readonly share: string;
   /** Identifies this run of the hub for clients with the same rights. */
   readonly epoch: string;
-  /** Distinguishes writers. */
+  /** Distinguishes this client from other writers. */
   readonly id = newWriterId();
   readonly sent = new Tally();
   readonly missed = new Missed();
   #subscriptions: readonly Subscription[] = [];
-  /** Whether the client has just connected and subscribed, and whether the hub is working on one of its subscriptions. */
+  /** Whether the client has just subscribed for the first time, and whether the hub is working on one of its subscriptions. */
   #isNew = false;
   #isAsking = false;
   #hasLeft = false;
   /**
-   * The client lacks the definitions of parameters that are unchanged since `#valuesAfter`, and of triggers that are unchanged since
-   * `#firesAfter`; -1 if it lacks none.
+   * After resuming, the client lacks the definitions of parameters that have not changed after the revision `#valuesAfter`, and of triggers
+   * that have not fired after `#firesAfter`. Both are -1 if the client lacks no definition.
    */
   #valuesAfter = -1;
   #firesAfter = -1;
@@ -65,20 +67,20 @@ export class Client {
   #socket: Socket | undefined = undefined;
   #pendingAcks = 0;
   #answered: Promise<void> | undefined = undefined;
-  /** Called when the client has read. At most one answer at a time waits for space. */
+  /** Called when the client has read some data or has disconnected. At most one answer at a time waits for space. */
   #onRead: (() => void) | undefined = undefined;
   #unsent = nothingUnsent;
-  /** Frames for a later round, and their size; undefined means that frames are sent immediately. */
+  /** The frames that wait for a later round, and their size in bytes; undefined if frames are sent immediately. */
   #late: (string | Uint8Array)[] | undefined = undefined;
   #lateBytes = 0;
   /**
-   * The number of unread bytes above which the client's next messages wait, because the server would drop further answers. Changes never
-   * fill a socket this much, but answers can.
+   * The number of unread bytes above which the client's next messages wait, because uWebSockets.js would drop further answers. Changes
+   * never fill a socket this much, but answers can.
    */
   readonly #maxUnreadAnswers: number;
   readonly #events: ClientEvents;
 
-  /** `unreadBytes` is the number of bytes that uWebSockets.js holds for the client. */
+  /** `unreadBytes` is the maximum number of bytes that uWebSockets.js holds for the client. */
   constructor(
     { principal, origin, remoteAddress }: HandshakeRequest,
     epoch: string,
@@ -98,7 +100,7 @@ export class Client {
     this.#socket = socket;
   }
 
-  /** Called when the socket is gone. */
+  /** Forgets the socket, because it is closed. */
   lose(): void {
     this.#socket = undefined;
     this.#late = undefined;
@@ -107,7 +109,7 @@ export class Client {
     this.#onRead?.();
   }
 
-  /** Called when the socket is gone or about to close: the client leaves its group and joins no other group. */
+  /** Excludes the client from all groups, because the socket is closed or about to close. */
   leave(): void {
     this.#hasLeft = true;
   }
@@ -132,7 +134,7 @@ export class Client {
     return this.#fullSinceMs !== undefined;
   }
 
-  /** The time at which the client became full, in milliseconds on the monotonic clock; undefined if it is not full. */
+  /** The time at which the socket became full, in milliseconds on the monotonic clock; undefined if the socket is not full. */
   get fullSinceMs(): number | undefined {
     return this.#fullSinceMs;
   }
@@ -146,12 +148,12 @@ export class Client {
     return this.isFull && this.unreadBytes > this.#maxUnreadAnswers;
   }
 
-  /** The number of answers that are waiting for other hubs, or for an earlier answer that is waiting. */
+  /** The number of answers that are waiting for other hubs, or for an earlier answer that is waiting itself. */
   get pendingAcks(): number {
     return this.#pendingAcks;
   }
 
-  /** Whether the client's next messages have to wait for other hubs. */
+  /** Whether so many answers are waiting for other hubs that the client's next messages have to wait. */
   get hasManyPending(): boolean {
     return this.#pendingAcks >= maxPendingAcks;
   }
@@ -165,7 +167,7 @@ export class Client {
     this.ping();
   }
 
-  /** Notes that the client's first subscriptions are known; returns whether this is new. */
+  /** Notes that the client's first subscriptions are known; returns whether this was unknown before. */
   settle(): boolean {
     const wasNew = this.#isNew;
     this.#isNew = false;
@@ -191,12 +193,18 @@ export class Client {
     this.#firesAfter = now;
   }
 
-  /** False if the client has, or is about to get, all matching definitions. */
+  /**
+   * Whether the client has resumed, and may therefore lack definitions. False if the client has, or is about to get, all matching
+   * definitions.
+   */
   get hasResumed(): boolean {
     return this.#valuesAfter >= 0;
   }
 
-  /** Returns whether the client may lack definitions for a set of channels whose lowest previous revision is `leastPrevious`. */
+  /**
+   * Returns whether the client may lack definitions of parameters; `leastPrevious` is the lowest of the revisions that the parameters had
+   * before their waiting changes.
+   */
   mayLack(leastPrevious: number): boolean {
     return leastPrevious <= this.#firesAfter;
   }
@@ -215,7 +223,9 @@ export class Client {
     } else if (this.#socket!.send(frame, false, false) !== 1) this.#look();
   }
 
-  /** Calls `answer` when the work is done, all earlier answers have been sent, and the socket has space. The work must not reject. */
+  /**
+   * Calls `answer` when the work is done, all earlier answers have been sent, and the socket has space. The promise `work` must not reject.
+   */
   answerAfter(work: Promise<void> | undefined, answer: () => void): void {
     if (++this.#pendingAcks === maxPendingAcks) this.#events.waits(this, true);
     this.#answered = Promise.all([this.#answered, work]).then(async () => {
@@ -225,14 +235,14 @@ export class Client {
     });
   }
 
-  /** Resolves when the client has read, or has disconnected. */
+  /** Resolves when the client has read some data or has disconnected. */
   #untilRead(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#onRead = resolve;
     return promise;
   }
 
-  /** Sends all frames of the work in as few writes as possible. */
+  /** Does work that sends frames, and passes these frames to the operating system in as few writes as possible. */
   cork(work: () => void): void {
     this.#socket!.cork(work);
   }
@@ -253,14 +263,14 @@ export class Client {
     this.#look();
   }
 
-  /** Holds back all further frames until `sendLate`. */
+  /** Holds back all further frames until `sendLate` is called. */
   postpone(): void {
     if (this.#late !== undefined) return;
     this.#late = [];
     this.#lateBytes = 0;
   }
 
-  /** Sends the late frames. */
+  /** Sends the frames that were held back, and no longer holds back frames. */
   sendLate(): void {
     if (this.#late === undefined) return;
     this.#sendLate();
@@ -287,7 +297,7 @@ export class Client {
     return true;
   }
 
-  /** Sends kept frames while the socket has space. */
+  /** Sends the frames kept by `sendOrKeep` while the socket has space. */
   sendKept(): void {
     while (this.#unsent.length > 0 && !this.isFull) {
       this.send(this.#unsent[0]!);
@@ -299,16 +309,16 @@ export class Client {
     this.#socket?.ping(payload);
   }
 
-  /** Closes the socket. uWebSockets.js cuts the socket if the close frame does not fit. */
+  /** Sends late frames and closes the socket. uWebSockets.js cuts the socket if the close frame does not fit. */
   end(code: CloseCode, reason: string): void {
     this.#sendLate();
     if (this.#socket !== undefined) closeSocket(this.#socket, code, reason);
   }
 
-  /** Returns whether the socket has space again. */
+  /** Returns whether the socket is no longer full; to be called when the client has read data. */
   hasDrained(): boolean {
     if (this.unreadBytes > maxUnreadBytes / 2 || this.#isTooLate) {
-      this.#fullSinceMs = performance.now(); // the client reads slowly
+      this.#fullSinceMs = performance.now(); // the client reads, but slowly
       return false;
     }
     this.#fullSinceMs = undefined;
@@ -316,7 +326,7 @@ export class Client {
     return true;
   }
 
-  /** Whether so many bytes are late that uWebSockets.js might drop further bytes. */
+  /** Whether so many bytes are late that uWebSockets.js might drop some of them. */
   get #isTooLate(): boolean {
     return this.#late !== undefined && this.#lateBytes > this.#maxUnreadAnswers;
   }
@@ -328,12 +338,12 @@ export class Client {
   }
 }
 
-/** The time in each round for which late frames are sent to clients. */
+/** The time per round for which late frames are sent to clients, in milliseconds. */
 const lateMs = 3;
 
 /**
- * The clients that are served in a later round because sending to all clients takes too long, for example a long string to very many
- * clients.
+ * The clients whose frames are sent in a later round, because sending to all clients in one round takes too long: for example, a long
+ * string to very many clients.
  */
 export class LateClients {
   readonly #queue: Pick<FairQueue, 'atEnd'>;
@@ -343,7 +353,7 @@ export class LateClients {
     this.#queue = queue;
   }
 
-  /** Holds back a client's frames until the client's turn. */
+  /** Holds back the frames for a client until its turn. */
   add(client: Client): void {
     client.postpone();
     if (this.#clients.size === 0) this.#queue.atEnd(this.#work);

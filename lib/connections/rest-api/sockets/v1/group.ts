@@ -14,36 +14,38 @@ import { type Batch, GroupChannel, type Outbox, Outboxes, Packer, type Ticker } 
 import type { Subscription } from './subscription.ts';
 
 /**
- * The maximum number of missed-change counts in a group. Beyond this number, the group closes the clients that have been full for longest.
+ * The maximum number of counts of missed changes in a group. Beyond this number, the group closes the clients that have been full for
+ * longest.
  */
 const maxMissed = limits.missedChanges.default;
 
 /**
- * The maximum time for sending long strings to the live members. Beyond this time, the other live members get the frames in a later round.
+ * The maximum time per flush for sending long strings to live members, in milliseconds. Beyond this time, the other live members get the
+ * frames in a later round.
  */
 const mostAtOnceMs = 4;
 
-/** Closes a client that reads too slowly, and counts a hit of the exceeded limit. */
+/** Closes a client that reads too slowly, and counts a hit of the limit that it exceeded. */
 export type GiveUp = (client: Client, limit: 'stallMs' | 'unsentFrames' | 'missedChanges') => void;
 
-/** The dependencies that all groups share. */
+/** The objects that all groups of a server share. */
 export interface GroupContext extends Sources {
   readonly tickerOf: (rate: number) => Ticker;
-  /** Sends added or removed parameters, before any other frame about these parameters. */
+  /** Notifies clients of added and removed parameters. To be called before any other frame about these parameters is sent. */
   sendStructure(): void;
   readonly giveUp: GiveUp;
   readonly late: LateClients;
 }
 
-/** Members that are not live and that all get, or all miss, the same part of a flush. */
+/** Members that are not live, and that get or miss the same part of a flush. */
 interface Variant {
-  /** The members receive waiting changes after this revision; undefined if the members get only fires, or have missed everything. */
+  /** The members get the waiting changes after this revision; undefined if they get only fires, or miss the whole flush. */
   readonly from: number | undefined;
   readonly packer: Packer;
   readonly members: Membership[];
 }
 
-/** The members that miss batches of a flush, each with the first batch that it misses. */
+/** The members that miss batches of a flush, each with the index of the first batch that it misses. */
 type Missing = [member: Membership, first: number][];
 
 export class Group implements Subscriber {
@@ -51,7 +53,7 @@ export class Group implements Subscriber {
   readonly key: string;
   readonly #outboxes: Outboxes;
   readonly #live = new Set<Membership>();
-  /** Members that are not live: fresh, extending, catching up or behind. */
+  /** The members that are not live: fresh, extending, catching up or behind. */
   readonly #apart = new Set<Membership>();
   readonly #losses = new Losses();
   readonly #shared: Members;
@@ -86,12 +88,12 @@ export class Group implements Subscriber {
     return new Membership(client, this.#shared, handover);
   }
 
-  /** Sends all waiting changes. */
+  /** Sends all changes that are waiting in the group. */
   flush(): void {
     this.#flush(this.#outboxes.due);
   }
 
-  /** Sends a frame about added or removed parameters to all clients; full clients get the frame later. */
+  /** Sends a frame about added or removed parameters to all members; full clients get the frame later. */
   sendToAll(frame: string): void {
     for (const { client } of this.members())
       if (!client.sendOrKeep(frame)) this.#context.giveUp(client, 'unsentFrames');
@@ -125,7 +127,10 @@ export class Group implements Subscriber {
     this.#bound();
   }
 
-  /** Groups the members that are not live, except members whose losses are counted together with those of others. */
+  /**
+   * Groups the members that are not live by what they get of a flush. Members whose losses are counted together with those of other members
+   * get nothing.
+   */
   #variants(shared: Packer, before: number, isExact: boolean): Variant[] {
     const variants = new Map<number | undefined, Variant>();
     for (const member of this.#apart) {
@@ -141,7 +146,7 @@ export class Group implements Subscriber {
     return [...variants.values()];
   }
 
-  /** Sends each member its part of a flush. */
+  /** Sends each member its part of a flush, and counts the changes that members miss. */
   #deliver(shared: Packer, variants: readonly Variant[], before: number): void {
     const { batches } = shared;
     const missing: Missing = [];
@@ -162,7 +167,7 @@ export class Group implements Subscriber {
       }
   }
 
-  /** Counts the changes that members miss: all changes if a subscription wants every change, otherwise only fires. */
+  /** Counts the changes that members miss: all changes if any subscription of the group wants every change, otherwise only fires. */
   #countMissing(batches: readonly Batch[], missing: Missing): void {
     if (missing.length === 0 && !this.#losses.isOpen) return;
     const { isExact } = this.#outboxes;
@@ -172,7 +177,7 @@ export class Group implements Subscriber {
     }
   }
 
-  /** Closes the clients that have been full for longest, until the number of counts is within the bound. */
+  /** Closes the clients that have been full for longest, until the number of counts of missed changes is within `maxMissed`. */
   #bound(): void {
     if (this.#apart.size === 0) return;
     const losses = this.#losses;
@@ -190,7 +195,10 @@ export class Group implements Subscriber {
   }
 }
 
-/** Sends the fires to members that are catching up. Members that are behind, and not yet counted together with others, miss everything. */
+/**
+ * Sends the fires in batches to members that are catching up, or adds members that are full to `missing`. Members that are behind miss
+ * everything.
+ */
 function sendFires(members: readonly Membership[], batches: readonly Batch[], missing: Missing): void {
   const frames = fireFrames(batches);
   for (const member of members) {
@@ -201,8 +209,8 @@ function sendFires(members: readonly Membership[], batches: readonly Batch[], mi
 }
 
 /**
- * Returns whether batches contain long strings. Sending these to clients that do not read takes ten times as long, because the operating
- * system keeps a copy for each client.
+ * Returns whether batches contain long strings. Sending long strings to clients that do not read takes ten times as long, because the
+ * operating system keeps a copy for each client.
  */
 function isLong(batches: readonly Batch[]): boolean {
   return batches.some(({ bytes }) => bytes > 2 * frameLength);

@@ -14,8 +14,8 @@ import { Staleness } from './staleness.ts';
 import type { Subscription } from './subscription.ts';
 
 /**
- * The maximum wait for a new client's pong. Before the pong, the client gets no `end`, and therefore no revision: the pong arrives after
- * everything that the client sent immediately, and the revision has to cover that as well.
+ * The maximum wait for a new client's pong, in milliseconds. Before the pong, the client gets no `end`, and therefore no revision: the pong
+ * arrives after everything that the client sent immediately, and the revision has to cover all of its first subscriptions.
  */
 const moreMayComeMs = 250;
 
@@ -25,11 +25,11 @@ interface GroupsOptions {
   readonly queue: FairQueue;
   /** Closes a client that reads too slowly. */
   readonly giveUp: GiveUp;
-  /** The maximum time that an `end` waits for a client's first subscriptions. */
+  /** The maximum time that an `end` waits for a client's first subscriptions, in milliseconds. */
   readonly newMs?: number;
 }
 
-/** A client in its group. The task of the client runs in slices while the client is not live. */
+/** A client's membership in a group. The task works for the client in slices while the client is not live. */
 interface Place {
   readonly group: Group;
   readonly membership: Membership;
@@ -37,9 +37,9 @@ interface Place {
 }
 
 export class Groups {
-  /** The parameters that are added and removed. */
+  /** The parameters that are added and removed while clients are connected. */
   readonly structure: Structure;
-  /** The parameters of silent hubs, and other marks. */
+  /** The marks of parameters, such as staleness. */
   readonly staleness: Staleness;
   readonly #fanOut: FanOut;
   readonly #context: GroupContext;
@@ -68,8 +68,8 @@ export class Groups {
 
   /**
    * Adds a client's subscription, or replaces the subscription with the same number. Sends `answer`, and then the data that is new to the
-   * client: everything, or the changes after a revision. If the revision is undefined, the client gets the rest of the replaced
-   * subscription, which had the same patterns.
+   * client: everything, or the changes after the revision `from`. If `from` is undefined, the client gets what it still lacks of the
+   * replaced subscription, which had the same patterns.
    */
   subscribe(client: Client, subscription: Subscription, from: number | undefined, answer: string): void {
     const { id } = subscription;
@@ -84,7 +84,7 @@ export class Groups {
     });
   }
 
-  /** Ends a client's subscription, and sends `answer`. */
+  /** Ends a client's subscription, and sends `answer` to the client. */
   unsubscribe(client: Client, id: number, answer: string): void {
     this.#move(client, without(client, id), answer, ({ snapshots, ends, ...handover }) => ({
       ...handover,
@@ -93,12 +93,12 @@ export class Groups {
     }));
   }
 
-  /** Returns the membership of a client with subscriptions. */
+  /** Returns the membership of a client; undefined if the client has no subscriptions. */
   membershipOf(client: Client): Membership | undefined {
     return this.#placeOf.get(client)?.membership;
   }
 
-  /** Removes a client whose socket is gone or about to close. */
+  /** Removes a client whose socket is closed or about to close. */
   remove(client: Client): void {
     const place = this.#placeOf.get(client);
     place?.membership.lose();
@@ -107,20 +107,20 @@ export class Groups {
     client.leave();
   }
 
-  /** Continues with a client whose first subscriptions are known. */
+  /** Continues with a client whose first subscriptions are known now. */
   settle(client: Client): void {
     if (client.settle()) this.resume(client);
   }
 
-  /** Continues with a client that reads again. */
+  /** Continues with a client whose socket has space again. */
   resume(client: Client): void {
     const place = this.#placeOf.get(client);
     if (place === undefined) return;
-    client.sendKept(); // sent before a flush sends values of the parameters that this frame defines
+    client.sendKept(); // sent first, because a flush may contain values of the parameters that this frame defines
     this.#queue.do(place.task);
   }
 
-  /** Reports that this hub never received some fires of another hub's triggers: `{"lost":{"9":3}}`. */
+  /** Reports to clients that this hub never received some fires of another hub's triggers: `{"lost":{"9":3}}`. */
   reportLost(fires: LostFires): void {
     const found = new Map<Subscriber, { channel: Channel; count: number }[]>();
     for (const [parameter, count] of fires)
@@ -138,7 +138,10 @@ export class Groups {
     }
   }
 
-  /** Moves a client to the group for its subscriptions. */
+  /**
+   * Moves a client to the group for its new subscriptions, and sends `answer`. `change` adapts what the client brings along from its
+   * previous group.
+   */
   #move(
     client: Client,
     subscriptions: readonly Subscription[],
@@ -146,7 +149,7 @@ export class Groups {
     change: (handover: Handover) => Handover,
   ): void {
     if (client.hasLeft) return;
-    this.structure.notify(); // the client may already have values of the new parameters
+    this.structure.notify(); // the client may already have values of the added parameters
     const before = this.#placeOf.get(client);
     const handover = before?.membership.take() ?? newcomer;
     if (before !== undefined) this.#part(client, before);
@@ -172,11 +175,11 @@ export class Groups {
     setTimeout(() => setImmediate(settle), this.#newMs).unref(); // runs after the hub has read the messages that arrived while it was busy
   }
 
-  /** Works for a client until `endMs`; returns whether work can continue immediately. */
+  /** Works for a client until `endMs`; returns whether the work can continue immediately. */
   #advance(client: Client, endMs: number): boolean {
     this.structure.notify();
     const membership = this.membershipOf(client);
-    if (membership === undefined) return false; // the client was ended
+    if (membership === undefined) return false; // the hub has closed the client
     let hasMore = false;
     client.cork(() => {
       client.sendKept();
@@ -208,16 +211,18 @@ export class Groups {
 }
 
 /**
- * Parameters that are added and removed while clients are connected. Clients are notified in the same round, and cannot resume from a
- * revision before the change.
+ * Tracks the parameters that are added and removed while clients are connected. Clients are notified in the same round, and cannot resume
+ * from a revision before the change.
  */
 class Structure {
   readonly #hub: { readonly revision: number };
   readonly #groups: ReadonlyMap<string, Group>;
-  /** The additions and removals that clients do not know yet, bounded by the number of parameters in one reload. */
+  /**
+   * The additions and removals of which clients have not been notified. Their number is bounded by the number of parameters in one reload.
+   */
   #added: Channel[] = [];
   #removed: Channel[] = [];
-  /** The revisions of the last addition and removal; -1 if there has been none since the start. */
+  /** The revisions of the hub at the last addition and removal; -1 if there has been none since the start. */
   #addedAt = -1;
   #removedAt = -1;
 
@@ -241,12 +246,15 @@ class Structure {
     this.#removed.push(channel);
   }
 
-  /** Returns whether the changes since a revision are enough to bring a client up to date. */
+  /**
+   * Returns whether the changes after a revision are enough to bring a client up to date, because no parameter has been added or removed
+   * since then.
+   */
   canResume(revision: number): boolean {
     return revision <= this.#hub.revision && revision > this.#addedAt && revision > this.#removedAt;
   }
 
-  /** Sends the additions and removals that clients do not know yet. */
+  /** Notifies clients of additions and removals of which they have not been notified. */
   notify(): void {
     if (this.#added.length + this.#removed.length === 0) return;
     const added = this.#added;
@@ -263,7 +271,7 @@ class Structure {
 
   #notifySoon(): void {
     if (this.#added.length + this.#removed.length > 0) return;
-    this.#flush(); // earlier changes are sent first
+    this.#flush(); // changes that were made before are sent first
     setImmediate(() => this.notify());
   }
 

@@ -4,34 +4,37 @@ import type { Channel } from '../fan-out.ts';
 import { definition, frameLength, isTrigger, itemOf } from './frames.ts';
 import type { GroupChannel } from './outbox.ts';
 
-/** The changes between the points at which one client and the next client stopped reading. */
+/**
+ * The changes that clients missed from the point where one client stopped reading to the point where the next client did, with the number
+ * of changes per channel.
+ */
 export interface Segment {
   readonly counts: Map<GroupChannel, number>;
   readers: number;
 }
 
 /**
- * Many clients may miss the same changes. Such changes are counted once, in segments that begin where a client stopped reading. A client
- * has missed its segment and all following segments.
+ * Counts changes that many clients miss together. Such changes are counted once, in segments that begin where a client stopped reading. A
+ * client has missed its segment and all following segments.
  */
 export class Losses {
   /**
-   * The segments, oldest first. The first segment has a reader. Their number is bounded by the number of clients that do not read, and the
-   * size of the segments by the group (`size`).
+   * The segments, oldest first. The first segment has a reader. The number of segments is bounded by the number of clients that do not
+   * read, and their size by the group (`size`).
    */
   readonly #segments: Segment[] = [];
 
-  /** Whether any client misses the counted changes. */
+  /** Whether at least one client misses the changes that are counted. */
   get isOpen(): boolean {
     return this.#segments.length > 0;
   }
 
-  /** The number of counts in all segments. */
+  /** The number of counts in all segments together. */
   get size(): number {
     return this.#segments.reduce((size, { counts }) => size + counts.size, 0);
   }
 
-  /** Begins to count for a client. */
+  /** Begins to count for a client, and returns its segment. */
   open(): Segment {
     const last = this.#segments.at(-1);
     if (last?.counts.size === 0) {
@@ -43,13 +46,13 @@ export class Losses {
     return segment;
   }
 
-  /** Counts changes that all current readers miss. */
+  /** Counts changes that all clients with a segment miss. */
   count(channels: Iterable<GroupChannel>): void {
     const counts = this.#segments.at(-1)?.counts;
     if (counts !== undefined) for (const channel of channels) counts.set(channel, (counts.get(channel) ?? 0) + 1);
   }
 
-  /** Stops counting for a client; returns the changes that the client has missed. */
+  /** Ends counting for the client of a segment; returns the number of changes that the client has missed, by channel. */
   take(segment: Segment): Map<GroupChannel, number> {
     const place = this.#segments.indexOf(segment);
     const missed = new Map<GroupChannel, number>();
@@ -58,7 +61,7 @@ export class Losses {
     return missed;
   }
 
-  /** Removes a segment without readers; its counts still apply to earlier segments. */
+  /** Removes a segment without readers. Its counts are added to the segment before it. */
   #remove(place: number): void {
     const [segment] = this.#segments.splice(place, 1);
     const before = this.#segments[place - 1];
@@ -70,26 +73,26 @@ function addTo(sums: Map<GroupChannel, number>, counts: ReadonlyMap<GroupChannel
   for (const [channel, count] of counts) sums.set(channel, (sums.get(channel) ?? 0) + count);
 }
 
-/** Parts of frames: definitions, counts such as `"9":3`, and values. */
+/** The encoded parts of the frames that report missed changes: definitions, counts such as `"9":3`, and values. */
 interface MissedParts {
   readonly definitions: readonly string[];
   readonly lost: readonly string[];
-  /** The numbers of lost value changes and of lost fires. */
+  /** The number of value changes and the number of fires that are lost. */
   readonly lostValues: number;
   readonly lostFires: number;
   readonly items: readonly string[];
 }
 
-// Most clients never miss anything.
+// Shared by all clients, most of which never miss anything.
 const nothing: ReadonlyMap<Channel, number> = new Map();
 
 /**
- * The changes that one client has missed and that have not been reported yet: the number of lost changes, and the parameters whose newest
- * value it needs.
+ * The changes that one client has missed and that have not been reported to the client: the number of lost changes, and the parameters
+ * whose newest value the client needs.
  */
 export class Missed {
   /**
-   * The number of lost changes by channel. The group bounds the number of counts by closing the clients that have been full for longest.
+   * The number of missed changes, by channel. The group bounds the number of counts by closing the clients that have been full for longest.
    */
   #counts: Map<Channel, number> | undefined = undefined;
 
@@ -104,7 +107,7 @@ export class Missed {
     return fires;
   }
 
-  /** Counts changes. If the client wants only the newest value of a parameter, the count stays at one. */
+  /** Counts missed changes of a parameter. If the client wants only the newest value of the parameter, the count stays at one. */
   note({ channel, outbox }: GroupChannel, count: number): void {
     const isCounted = isTrigger(channel.parameter) || outbox.delivery === 'all';
     this.#counts ??= new Map();
@@ -115,7 +118,10 @@ export class Missed {
     this.#counts = undefined;
   }
 
-  /** Takes out about as much as fits into a frame, and forgets parameters that are no longer wanted. */
+  /**
+   * Removes and returns about as many missed changes as fit into a frame. Changes of parameters that are no longer wanted are dropped. With
+   * `isDefined`, no definitions are returned.
+   */
   take(isWanted: (channel: Channel) => boolean, isDefined: boolean): MissedParts {
     const parts = {
       definitions: [] as string[],
@@ -130,7 +136,7 @@ export class Missed {
       if (!isWanted(channel)) continue;
       const { id, parameter } = channel;
       const isState = !isTrigger(parameter);
-      const countLost = isState ? count - 1 : count; // the newest value follows
+      const countLost = isState ? count - 1 : count; // the newest value is sent as well
       if (countLost > 0) parts.lost.push(`"${id}":${countLost}`);
       parts[isState ? 'lostValues' : 'lostFires'] += countLost;
       if (isState) parts.items.push(itemOf(channel, parameter.value!, parameter.lastChange!.revision));

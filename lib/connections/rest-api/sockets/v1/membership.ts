@@ -17,14 +17,17 @@ import { cut, defFrame, definition, encode, firedFrame, isTrigger, lostFrame, se
 import type { Losses, Segment } from './losses.ts';
 import { type Batch, type GroupChannel, type Outboxes, Packer } from './outbox.ts';
 
-/** The state that a client brings along from its previous group. */
+/** The state that a client brings along when it moves to another group. */
 export interface Handover {
   /**
-   * `everything`: the client lacks nothing; `counts`: its missed changes have been counted; `nothing`: only snapshots supply its missed
-   * values.
+   * `everything`: the client lacks nothing; `counts`: the client's missed changes have been counted; `nothing`: only snapshots supply the
+   * client's missed values.
    */
   readonly has: 'everything' | 'counts' | 'nothing';
-  /** The time at which the client stopped being live; undefined if it was live or had no subscription. */
+  /**
+   * The time at which the client stopped being live, in milliseconds on the monotonic clock; undefined if the client was live or had no
+   * subscription.
+   */
   readonly sinceMs: number | undefined;
   readonly snapshots: readonly Snapshot[];
   readonly ends: readonly number[];
@@ -33,42 +36,46 @@ export interface Handover {
 /** The list in which a group keeps a member: the live members, the other members, or neither. */
 export type Standing = 'live' | 'apart' | 'left';
 
-/** The objects that the members of a group share. */
+/** The objects that all members of a group share. */
 export interface Members extends Sources {
   readonly outboxes: Outboxes;
   readonly losses: Losses;
-  /** Moves a member to another list. */
+  /** Moves a member to another list of the group. */
   move(member: Membership, to: Standing): void;
 }
 
-/** The member receives the flushes of the group, and has received all earlier flushes. */
+/** The state of a member that receives the flushes of the group, and has received all earlier flushes. */
 interface Live {
   readonly name: 'live';
 }
 
 /**
- * The member has everything up to `from`. Older changes may still wait in the group; the member receives only later changes, without
- * revisions.
+ * The state of a member that has everything up to the revision `from`. Older changes may still wait in the group; the member receives only
+ * later changes, without revisions.
  */
 interface Fresh {
   readonly name: 'fresh';
   readonly from: number;
 }
 
-/** Snapshots supply the values for all subscriptions of the member. From the group's flushes, the member gets only the fires. */
+/**
+ * The state of a member that gets the values for all of its subscriptions from snapshots. From the group's flushes, the member gets only
+ * the fires.
+ */
 interface CatchingUp {
   readonly name: 'catching up';
-  /** Waiting changes up to this revision are not meant for the member. */
+  /** The member does not get waiting changes up to this revision. */
   from: number;
   readonly catchUp: CatchUp;
   /** The time at which the member stopped being live, in milliseconds on the monotonic clock. */
   readonly sinceMs: number;
-  /** Counts the fires that the member misses while it is full. */
+  /** Counts the fires that the member misses while its socket is full; undefined if the member misses none. */
   segment: Segment | undefined;
 }
 
 /**
- * Snapshots supply the member's new subscriptions up to `from`. The member gets later changes with the group's flushes, without revisions.
+ * The state of a member that gets the values for its new subscriptions from snapshots, up to the revision `from`. The member gets later
+ * changes with the group's flushes, without revisions.
  */
 interface Extending {
   readonly name: 'extending';
@@ -77,8 +84,8 @@ interface Extending {
 }
 
 /**
- * The member does not read, and wants every change. The missed changes are counted, and reported when the member reads again, which then
- * becomes `Extending`.
+ * The state of a member that does not read, and wants every change. The missed changes are counted, and are reported when the member reads
+ * again; its state then becomes `Extending`.
  */
 interface Behind {
   readonly name: 'behind';
@@ -86,13 +93,13 @@ interface Behind {
   readonly catchUp: CatchUp;
   readonly sinceMs: number;
   /**
-   * Counts the member's missed changes together with those of other members; undefined if not all waiting changes are for this member, so
-   * that its missed changes are counted separately.
+   * Counts the member's missed changes together with the missed changes of other members. Undefined if some of the waiting changes are not
+   * for this member, so that its missed changes are counted separately.
    */
   segment: Segment | undefined;
 }
 
-/** The member has left the group. */
+/** The state of a member that has left the group. */
 interface Left {
   readonly name: 'left';
 }
@@ -107,7 +114,7 @@ export class Membership {
   readonly #members: Members;
   #state: State;
 
-  /** Adds a client, which gets the snapshots in its own slices. */
+  /** Adds a client to the group. The client gets the snapshots in its own slices. */
   constructor(client: Client, members: Members, { has, sinceMs = performance.now(), snapshots, ends }: Handover) {
     this.client = client;
     this.#members = members;
@@ -123,12 +130,14 @@ export class Membership {
     return this.#state.name;
   }
 
-  /** The time at which the member stopped being live, in milliseconds on the monotonic clock; undefined if it is live. */
+  /**
+   * The time at which the member began to catch up or fell behind, in milliseconds on the monotonic clock; undefined in all other states.
+   */
   get sinceMs(): number | undefined {
     return 'sinceMs' in this.#state ? this.#state.sinceMs : undefined;
   }
 
-  /** Whether the member still lacks values that have changed. */
+  /** Whether the member lacks newer values that snapshots or missed changes will supply. */
   get lacksValues(): boolean {
     return this.#state.name === 'catching up' || this.#state.name === 'behind';
   }
@@ -138,15 +147,15 @@ export class Membership {
     return !this.client.hasResumed && !this.#isBeingDefined;
   }
 
-  /** Whether the member's missed changes are counted together with those of other members. */
+  /** Whether the member's missed changes are counted together with the missed changes of other members. */
   get isCounted(): boolean {
     return 'segment' in this.#state && this.#state.segment !== undefined;
   }
 
   /**
-   * Returns the revision after which the member gets waiting changes; undefined if it gets only fires, or has missed everything. Changes
-   * that must not be sent twice (`isExact`) are encoded for this member alone while changes that are not meant for it are waiting: `before`
-   * is the revision up to which everything had been sent.
+   * Returns the revision after which the member gets waiting changes; undefined if the member gets only fires, or misses everything.
+   * `before` is the revision up to which everything has been sent. Changes that must not be sent twice (`isExact`) are encoded for this
+   * member alone as long as waiting changes are not for this member.
    */
   startOf(before: number, isExact: boolean): number | undefined {
     const state = this.#state;
@@ -154,7 +163,10 @@ export class Membership {
     return state.name === 'fresh' || state.name === 'extending' ? all : undefined;
   }
 
-  /** Removes a client that moves to another group. The client gets waiting changes while its socket has space, and misses the rest. */
+  /**
+   * Removes a client that moves to another group, and returns what it brings along. The client gets waiting changes while its socket has
+   * space, and misses the rest.
+   */
   take(): Handover {
     const state = this.#state;
     let has: Handover['has'] = 'everything';
@@ -171,7 +183,7 @@ export class Membership {
     return { has, sinceMs: 'sinceMs' in state ? state.sinceMs : undefined, snapshots: remaining, ends };
   }
 
-  /** Removes a client that has disconnected or is about to disconnect, and counts the fires that the client will not get. */
+  /** Removes a client that has disconnected or is about to disconnect, and counts the fires that it will not get as lost. */
   lose(): void {
     const state = this.#state;
     if (state.name === 'behind' || state.name === 'catching up') this.#gather(state);
@@ -181,7 +193,7 @@ export class Membership {
   }
 
   /**
-   * Works for the client until `endMs`; returns whether work can continue immediately. Once the client has the values, `reportStale`
+   * Works for the client until `endMs`; returns whether the work can continue immediately. Once the client has the values, `reportStale`
    * reports which values are stale and which are fresh again.
    */
   advance(endMs: number, reportStale: (member: Membership, endMs: number) => Stopped): boolean {
@@ -201,7 +213,7 @@ export class Membership {
     return stopped === 'more';
   }
 
-  /** Sends batches, with the definitions that the client lacks, until the client is full; returns the number of batches sent. */
+  /** Sends batches, with the definitions that the client lacks, until the socket is full; returns the number of batches sent. */
   send({ batches, leastPrevious }: Packer): number {
     const { client } = this;
     const lacksAll = this.#isBeingDefined;
@@ -217,7 +229,7 @@ export class Membership {
     return next;
   }
 
-  /** Sends the frames for members that are not live; the client misses frames that do not fit. */
+  /** Sends a member that is not live its own frames of a flush. The client misses frames that do not fit. */
   sendOwn(packer: Packer, before: number): void {
     const { name } = this.#state;
     if (name === 'fresh' || name === 'extending') {
@@ -230,8 +242,8 @@ export class Membership {
   }
 
   /**
-   * Leaves the live state because a flush does not fit. The client has everything up to `complete`; the caller has to count the rest of the
-   * flush, or note it with `miss`.
+   * Leaves the live, fresh or extending state because a flush does not fit. The client has everything up to the revision `complete`; the
+   * caller has to count the rest of the flush, or note it with `miss`.
    */
   fallBack(complete: number): void {
     const state = this.#state;
@@ -241,19 +253,22 @@ export class Membership {
     this.#state = this.#lagging({ from, catchUp, sinceMs: performance.now() }, Math.max(complete, from));
   }
 
-  /** Notes the changes of batches that the client has missed. If the client is catching up, snapshots supply the values. */
+  /** Notes the changes in batches as missed. If the client is catching up, only fires are noted, because snapshots supply the values. */
   miss(batches: readonly Batch[]): void {
     const onlyFires = this.#state.name === 'catching up';
     for (const { channels } of batches)
       for (const channel of channels) if (!onlyFires || isFire(channel)) this.client.missed.note(channel, 1);
   }
 
-  /** From now on, counts the client's missed changes together with those of other members. */
+  /** Begins to count the client's missed changes together with the missed changes of other members. */
   count(): void {
     if ('segment' in this.#state) this.#state.segment ??= this.#members.losses.open();
   }
 
-  /** Makes the client live, or counts its losses with others, once all changes that were waiting when the client entered have been sent. */
+  /**
+   * Once all changes that were waiting when the client entered have been sent, makes a fresh client live, or counts the losses of a client
+   * that is behind together with those of other members.
+   */
   settle(): void {
     const state = this.#state;
     const { sent } = this.#members.outboxes;
@@ -264,15 +279,15 @@ export class Membership {
     this.client.send(setFrame('', sent));
   }
 
-  /** Whether definitions of the member's parameters may still be in transit. */
+  /** Whether some definitions of the member's parameters may not have been sent yet. */
   get #isBeingDefined(): boolean {
     const state = this.#state;
     return state.name === 'catching up' || ('catchUp' in state && !state.catchUp.isEmpty);
   }
 
   /**
-   * Returns the state of a late client. Missed changes are counted if every change is wanted; otherwise, snapshots supply the changes after
-   * `complete`.
+   * Returns the state of a client that cannot keep up. If the group wants every change, the missed changes are counted; otherwise,
+   * snapshots supply the changes after the revision `complete`.
    */
   #lagging(how: Pick<Behind, 'from' | 'catchUp' | 'sinceMs'>, complete: number): Behind | CatchingUp {
     if (this.#members.outboxes.isExact) return { name: 'behind', ...how, segment: undefined };
@@ -281,7 +296,7 @@ export class Membership {
     return { name: 'catching up', ...how, catchUp, segment: undefined };
   }
 
-  /** Reports the missed changes to a client that reads again. */
+  /** Reports the missed changes to a client that has begun to read again. */
   #recover(behind: Behind): void {
     this.#missWaiting(behind);
     behind.from = this.#members.hub.revision;
@@ -290,7 +305,7 @@ export class Membership {
     else this.#state = { name: 'extending', from: behind.from, catchUp: behind.catchUp };
   }
 
-  /** Sends the waiting changes, which are all that the client lacks, and the revision. */
+  /** Sends the waiting changes, which are all that the client still lacks, and then the revision. */
   #finish({ from, catchUp }: CatchingUp | Extending): void {
     const { client } = this;
     const { revision } = this.#members.hub;
@@ -305,7 +320,10 @@ export class Membership {
     if (revision <= this.#members.outboxes.sent) this.#goLive();
   }
 
-  /** Sends the waiting changes that the client lacks; the client misses changes that do not fit. Returns whether all changes were sent. */
+  /**
+   * Sends the waiting changes after the revision `from`, and notes changes that do not fit as missed. Returns whether all changes were
+   * sent.
+   */
   #sendWaiting(from: number): boolean {
     const packer = new Packer();
     this.#members.outboxes.encode(packer, from, this.#state.name === 'catching up');
@@ -314,7 +332,7 @@ export class Membership {
     return taken === packer.batches.length;
   }
 
-  /** Sends the missed changes that the client still wants, one frame of each kind at a time, while its socket has space. */
+  /** Sends the missed changes that the client still wants, one frame of each kind at a time, while the socket has space. */
   #sendMissed(): void {
     const { client } = this;
     const { hub, fanOut, outboxes } = this.#members;
@@ -330,13 +348,13 @@ export class Membership {
     }
   }
 
-  /** Notes the client's missed changes, and treats waiting changes as missed. */
+  /** Notes everything that the client has missed, including all waiting changes. */
   #missWaiting(behind: Behind): void {
     this.#gather(behind);
     for (const channel of this.#members.outboxes.waiting(behind.from)) this.client.missed.note(channel, 1);
   }
 
-  /** Adds the changes that were counted for the client and other members together to the client's missed changes. */
+  /** Moves the changes that were counted for the client together with other members to the client's own missed changes. */
   #gather(state: Behind | CatchingUp): void {
     if (state.segment === undefined) return;
     for (const [channel, count] of this.#members.losses.take(state.segment))
@@ -357,7 +375,7 @@ export class Membership {
   }
 }
 
-/** Returns frames with the fires in batches and the definitions of these triggers, for clients that are catching up. */
+/** Returns the frames for clients that are catching up: the definitions of the triggers that fired in batches, and the fires. */
 export function fireFrames(batches: readonly Batch[]): Uint8Array[] {
   const fires = batches.flatMap(({ channels }) => channels.filter(isFire));
   const definitions = [...cut(definitionsOf(fires))].map(defFrame);

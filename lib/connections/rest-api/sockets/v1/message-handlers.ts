@@ -23,7 +23,7 @@ import { encode } from './frames.ts';
 import type { Groups } from './groups.ts';
 import { type Request, subscriptionId } from './subscription.ts';
 
-/** The dependencies of handlers. */
+/** The objects that the message handlers need. */
 export interface HandlerContext extends Pick<ProtocolContext, 'hub' | 'log' | 'writes' | 'fanOut' | 'hits' | 'rates'> {
   readonly groups: Groups;
   readonly shares: SubscriptionShares;
@@ -33,10 +33,10 @@ export interface HandlerContext extends Pick<ProtocolContext, 'hub' | 'log' | 'w
   readonly readSubscription: (message: object, principal: Principal) => Request;
 }
 
-/** Identifies the message that caused an error: the number of a subscription, or the `ack` of a write. */
+/** Names the message that caused an error: by the number of its subscription, or by the `ack` of a write. */
 export type Subject = Pick<Refusal, 'sub' | 'ack'>;
 
-/** The rest of the work for a message, which may take a long time and is done in slices. */
+/** The rest of the work for a message that takes a long time. The work is done in slices. */
 export interface Rest {
   readonly subject: Subject;
   /** Works until `endMs`; returns whether there is more to do. Errors: `bad-request`, without any effect. */
@@ -45,24 +45,24 @@ export interface Rest {
 
 type Message = Readonly<Record<string, unknown>>;
 
-/** Handles a message; returns the remaining work. Errors: `bad-request`, without any effect. */
+/** Handles a parsed message; returns the work that remains, if any. Errors: `bad-request`, without any effect. */
 type Handler = (context: HandlerContext, client: Client, message: Message) => Rest | undefined;
 
 type Item = readonly [target: Target, value: unknown];
 
 interface RemoteItem extends RemoteWrite {
   readonly target: Target;
-  /** The position of the item in the message. */
+  /** The index of the item in the message. */
   readonly index: number;
 }
 
-/** A refused item with its position in the message. */
+/** An item of a message that was refused: its index in the message, and the error. */
 interface Refused {
   readonly index: number;
   readonly mistake: Mistake;
 }
 
-/** The handlers, by the key that identifies the kind of message; the first key present in the message counts. */
+/** The handlers, by the key that identifies the kind of message. The first of these keys that is present in the message counts. */
 const handlers: Readonly<Record<string, Handler>> = {
   set: handleSet,
   sub: handleSub,
@@ -74,7 +74,7 @@ const kinds = Object.keys(handlers);
 const unsubSchema = z.strictObject({ unsub: subscriptionId });
 const pingSchema = z.strictObject({ ping: z.number({ error: 'number' }) });
 
-/** Handles a message; returns the remaining work. Errors: `bad-request`, without any effect. */
+/** Handles a message from a client; returns the work that remains, if any. Errors: `bad-request`, without any effect. */
 export function receive(
   context: HandlerContext,
   client: Client,
@@ -95,7 +95,7 @@ export function receive(
   return handlers[kind]!(context, client, data);
 }
 
-/** Finds the subject of an invalid message, even if the message is too long. */
+/** Returns the subject of an invalid message, even if the message is too long; an empty object if the subject cannot be determined. */
 export function subjectOf(message: ArrayBuffer): Subject {
   try {
     const data: unknown = JSON.parse(Buffer.from(message).toString());
@@ -115,12 +115,15 @@ function handleSet(context: HandlerContext, client: Client, message: Message): u
   else void inSpan(origin, 'set', (own) => write(context, client, message, own), failureOf);
 }
 
-/** Returns the reason why items were refused; undefined if no item was refused. */
+/** Returns the reason why the first of the refused items was refused; undefined if no item was refused. */
 function failureOf([first]: readonly Refused[]): string | undefined {
   return first?.mistake.join(': ');
 }
 
-/** Makes the writes and returns the refused items, asynchronously if other hubs own some of the parameters. */
+/**
+ * Makes the writes in a message, answers the client, and returns the refused items; returns a promise if other hubs own some of the
+ * parameters, or if the writes must be confirmed.
+ */
 function write(
   { hub, log, fanOut, hits, writes, rates }: HandlerContext,
   client: Client,
@@ -171,12 +174,12 @@ function write(
   return writing === undefined ? refused : writing.then(() => refused);
 }
 
-/** Returns the errors in the order of the message, as if all parameters had the same owner. */
+/** Returns the errors in the order of the items in the message, as if this hub owned all parameters. */
 function inOrder(refused: Refused[]): Mistake[] {
   return refused.sort((one, other) => one.index - other.index).map(({ mistake }) => mistake);
 }
 
-/** Writes parameters of other hubs, in one turn per hub; adds the items that these hubs refuse. */
+/** Writes parameters of other hubs, in one turn per hub; adds the items that these hubs refuse to `refused`. */
 async function writeRemotes(
   hub: HubPort,
   origin: Origin,
@@ -201,8 +204,8 @@ async function writeRemotes(
 }
 
 /**
- * Waits until this hub's writes are confirmed, and adds the writes that are not confirmed. Returns undefined if there is nothing to wait
- * for.
+ * Resolves when the writes to this hub's own parameters are confirmed, and adds writes that are not confirmed to `refused`. Returns
+ * undefined if there is nothing to wait for.
  */
 function confirmOwn(
   { hub, fanOut }: Pick<HandlerContext, 'hub' | 'fanOut'>,
@@ -223,12 +226,12 @@ function confirmOwn(
   });
 }
 
-/** Returns the parameter with this number; undefined if there is no such parameter that the client may write. */
+/** Returns a parameter that was named by its ID; undefined if there is no such parameter that the client may write. */
 function known(view: View, parameter: Parameter | undefined): Parameter | undefined {
   return parameter !== undefined && view.mayWrite(parameter) ? parameter : undefined;
 }
 
-/** Parses the items of a write. An invalid message counts as one write. Errors: `bad-request`. */
+/** Returns the items of a `set` message. An invalid message counts as one refused write. Errors: `bad-request`. */
 function itemsOf(message: Message, writes: WriteCounts): readonly Item[] {
   try {
     return readItems(message);
@@ -238,7 +241,9 @@ function itemsOf(message: Message, writes: WriteCounts): readonly Item[] {
   }
 }
 
-/** Parses the items of a write, without a schema for speed, because most messages are writes. Errors: `bad-request`. */
+/**
+ * Parses the items of a `set` message. For speed, this is done without a schema, because most messages are writes. Errors: `bad-request`.
+ */
 function readItems(message: Message): readonly Item[] {
   const { set, ack } = message;
   if (!Array.isArray(set)) throw new HubError('bad-request', `set: expected a list, got ${describe(set)}`);

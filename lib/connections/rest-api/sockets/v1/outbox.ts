@@ -1,5 +1,5 @@
-// The changes that wait in a group, in one outbox for each rate and delivery of the group's subscriptions. When an outbox is due, its
-// changes are encoded once and packed into batches for all members.
+// The changes that wait in a group. There is one outbox for each combination of rate and delivery in the group's subscriptions. When an
+// outbox is due, its changes are encoded once and packed into batches for all members.
 
 import type { Change, Parameter } from '../../../../model/parameter.ts';
 import type { Value } from '../../../../model/value.ts';
@@ -15,7 +15,7 @@ interface OutboxesOptions {
   readonly flush: (outbox: Outbox) => void;
 }
 
-/** The outboxes of a group, ordered by descending frequency of delivery. */
+/** The outboxes of a group. The outbox with the most frequent delivery comes first. */
 export class Outboxes {
   readonly #all: Outbox[] = [];
   readonly #subscriptions: readonly Subscription[];
@@ -31,12 +31,12 @@ export class Outboxes {
     }
   }
 
-  /** Whether any subscription wants every change. */
+  /** Whether any subscription of the group wants every change. */
   get isExact(): boolean {
     return this.#all.some(({ delivery }) => delivery === 'all');
   }
 
-  /** The outboxes with waiting changes. */
+  /** The outboxes in which changes are waiting. */
   get due(): Outbox[] {
     return this.#all.filter(({ oldest }) => oldest !== undefined);
   }
@@ -46,7 +46,7 @@ export class Outboxes {
     return this.sentWith([]);
   }
 
-  /** Returns the revision up to which everything has been sent once these outboxes have been flushed. */
+  /** Returns the revision up to which everything will have been sent once the outboxes `flushed` have been flushed. */
   sentWith(flushed: readonly Outbox[]): number {
     let sent = this.#hub.revision;
     for (const outbox of this.#all)
@@ -58,17 +58,20 @@ export class Outboxes {
     return this.#subscriptions.some(({ selection }) => selection.has(parameter));
   }
 
-  /** Returns the outbox of the matching subscription with the most frequent delivery. At least one subscription must match. */
+  /**
+   * Returns the outbox for a parameter, which belongs to the matching subscription with the most frequent delivery. At least one
+   * subscription must match.
+   */
   of(parameter: Parameter): Outbox {
     return this.#find(this.#subscriptions.find(({ selection }) => selection.has(parameter))!)!;
   }
 
-  /** Encodes waiting changes after the revision `from` for one client; the changes keep waiting. */
+  /** Encodes the waiting changes after the revision `from` for one client, or only the fires; the changes keep waiting. */
   encode(packer: Packer, from: number, onlyFires: boolean): void {
     for (const outbox of this.due) outbox.encode(packer, undefined, from, onlyFires);
   }
 
-  /** Yields the channel of each waiting change after the revision `from`. */
+  /** Yields the channel of each change that is waiting and was made after the revision `from`. */
   *waiting(from: number): Generator<GroupChannel, void, void> {
     for (const outbox of this.#all) yield* outbox.waiting(from);
   }
@@ -78,12 +81,12 @@ export class Outboxes {
   }
 }
 
-/** The maximum number of waiting changes. When this number is reached, the changes are sent. A long string counts as several changes. */
+/** The number of waiting changes at which they are sent immediately. A long string counts as several changes. */
 const maxPending = 65_536;
 
 /**
- * The revisions reported by the frames of a flush: everything up to `before` was sent earlier, and everything up to `after` has been sent
- * with the last frame of the flush.
+ * The revisions that the frames of a flush report: everything up to `before` was sent earlier, and everything up to `after` has been sent
+ * with the last frame.
  */
 interface Span {
   readonly before: number;
@@ -91,12 +94,12 @@ interface Span {
 }
 
 /**
- * The waiting changes for one rate: the newest value of each parameter (`LatestOutbox`), or every change (`AllOutbox`). Fires are never
- * merged.
+ * The changes that wait for one rate and delivery: the newest value of each parameter (`LatestOutbox`), or every change (`AllOutbox`).
+ * Fires are never merged.
  */
 export abstract class Outbox implements ChangeKeeper, Flushable {
   abstract readonly delivery: Delivery;
-  /** Whether there are waiting changes that must not be sent twice. */
+  /** Whether some of the waiting changes must not be sent twice. */
   abstract readonly isExact: boolean;
   readonly rate: number;
   #oldest: number | undefined = undefined;
@@ -104,7 +107,7 @@ export abstract class Outbox implements ChangeKeeper, Flushable {
   readonly #flush: (outbox: Outbox) => void;
   #isRequested = false;
 
-  /** `flush` is called when the outbox is due. */
+  /** `flush` is called when the outbox is due, or has too many changes. */
   constructor(rate: number, ticker: Ticker, flush: (outbox: Outbox) => void) {
     this.rate = rate;
     this.#ticker = ticker;
@@ -130,7 +133,10 @@ export abstract class Outbox implements ChangeKeeper, Flushable {
     this.#flush(this);
   }
 
-  /** Encodes waiting changes after the revision `from`; the changes keep waiting. Without a span, the frames report no revision. */
+  /**
+   * Encodes the waiting changes after the revision `from`, or only the fires; the changes keep waiting. Without a span, the frames report
+   * no revision.
+   */
   abstract encode(packer: Packer, span: Span | undefined, from: number, onlyFires?: boolean): void;
 
   /** Yields the channel of each waiting change after the revision `from`. */
@@ -142,12 +148,12 @@ export abstract class Outbox implements ChangeKeeper, Flushable {
     this.forget();
   }
 
-  /** Adds a change; returns the number of waiting changes, where a long string counts as several changes. */
+  /** Adds a change; returns the number of waiting changes to compare with `maxPending`. */
   protected abstract add(channel: GroupChannel, change: Change, isFirst: boolean): number;
   protected abstract forget(): void;
 }
 
-/** Keeps the changed parameters, whose newest values are sent, and each fire of a trigger. */
+/** Keeps the parameters that have changed, whose newest values will be sent, and each fire of a trigger. */
 export class LatestOutbox extends Outbox {
   readonly delivery = 'latest';
   #channels: GroupChannel[] = [];
@@ -197,7 +203,10 @@ export class LatestOutbox extends Outbox {
   }
 }
 
-/** Adds the newest value of each channel to the packer; `isLast` means that these values are the outbox's last batch. */
+/**
+ * Packs the newest value of each channel; `isLast` means that these values complete the outbox, so that the last frame reports
+ * `span.after`.
+ */
 function putValues(packer: Packer, channels: readonly GroupChannel[], span: Span | undefined, isLast: boolean): void {
   let items = '';
   let first = 0;
@@ -222,16 +231,19 @@ function putFires(packer: Packer, fires: readonly GroupChannel[], span: Span | u
   }
 }
 
-/** The binary logarithm of the number of characters in a string that count as one more change: 64, so that at most 4 Mi characters wait. */
+/**
+ * The binary logarithm of the number of characters in a string that count as one more change: 64 characters, so that at most 4 Mi
+ * characters wait.
+ */
 const textShift = 6;
 
-/** Keeps every change, in order. */
+/** Keeps every change, in the order in which the changes were made. */
 export class AllOutbox extends Outbox {
   readonly delivery = 'all';
   #channels: GroupChannel[] = [];
   #values: Value[] = [];
   #revisions: number[] = [];
-  /** The number of additional changes that the strings count as. */
+  /** The number of changes that long strings count as, in addition to one change per string. */
   #textChanges = 0;
 
   override get isExact(): boolean {
@@ -292,14 +304,14 @@ export class AllOutbox extends Outbox {
   }
 }
 
-/** Keeps changes until they are sent. */
+/** An object that keeps changes until they are sent. */
 export interface ChangeKeeper {
   readonly delivery: Delivery;
-  /** Adds a change; `isFirst` means that no other change on this channel is waiting. */
+  /** Adds a change; `isFirst` means that no other change of this parameter is waiting. */
   put(channel: GroupChannel, change: Change, isFirst: boolean): void;
 }
 
-/** Observes the channel of one parameter for a group, and knows the outbox for the changes and whether a change is waiting. */
+/** Puts the changes of one parameter into an outbox of a group, and knows whether a change is waiting. */
 export class GroupChannel implements Observer {
   readonly subscriber: Subscriber;
   readonly channel: Channel;
@@ -313,12 +325,12 @@ export class GroupChannel implements Observer {
     this.outbox = outbox;
   }
 
-  /** Whether a change is waiting. */
+  /** Whether a change of the parameter is waiting. */
   get isPending(): boolean {
     return this.#isPending;
   }
 
-  /** The revision of the last change before the waiting changes. */
+  /** The revision of the parameter's last change before the waiting changes. */
   get previousRevision(): number {
     return this.#previousRevision;
   }
@@ -332,13 +344,13 @@ export class GroupChannel implements Observer {
     this.outbox.put(this, change, isFirst);
   }
 
-  /** Notes that no change is waiting any more. */
+  /** Notes that no change is waiting any more, because the outbox has been flushed. */
   settle(): void {
     this.#isPending = false;
   }
 }
 
-/** Frames that are sent together, with the channel of each change in the frames. */
+/** Frames that are sent together, and the channel of each change in the frames. */
 export interface Batch {
   readonly frames: Uint8Array[];
   readonly channels: GroupChannel[];
@@ -348,7 +360,7 @@ export interface Batch {
 /** Packs frames into batches. A socket either receives a whole batch, or misses this batch and all following batches. */
 export class Packer {
   readonly batches: Batch[] = [];
-  /** The lowest of the revisions that the parameters had before their waiting changes. */
+  /** The lowest of the revisions that the parameters in the batches had before their waiting changes. */
   leastPrevious = Number.POSITIVE_INFINITY;
 
   put(frame: string, channels: readonly GroupChannel[]): void {
@@ -367,12 +379,12 @@ export class Packer {
   }
 }
 
-/** An object that a ticker flushes. */
+/** An object that a ticker can flush. */
 interface Flushable {
   flush(): void;
 }
 
-/** The clock of a ticker. */
+/** The clock and the timers that a ticker uses. */
 interface TickerClock {
   /** Returns the time on a monotonic clock, in milliseconds. */
   now(): number;
@@ -384,12 +396,12 @@ interface TickerClock {
 const realClock: TickerClock = {
   now: () => performance.now(),
   soon: (work) => void setImmediate(work),
-  after: (delayMs, work) => void setTimeout(work, delayMs).unref(), // without sockets, the ticker does not have to keep the process alive
+  after: (delayMs, work) => void setTimeout(work, delayMs).unref(), // a server without sockets must not keep the process alive
 };
 
 /**
- * Flushes objects at most at a given rate. A change after a pause is sent at the end of its round of the event loop; a change that comes
- * sooner waits for the next tick, together with all other changes at the same rate.
+ * Flushes objects at most at a given rate. A change that comes after a pause is sent at the end of its round of the event loop; a change
+ * that comes sooner waits for the next tick, together with all other changes at the same rate.
  */
 export class Ticker {
   readonly #periodMs: number;
@@ -421,7 +433,10 @@ export class Ticker {
   }
 }
 
-/** Creates the tickers of a server, one per rate; the number of rates is bounded. `soon` runs work at the end of a round of the event loop. */
+/**
+ * Returns a function that returns the ticker for a rate. Each server has one ticker per rate, and the number of rates is bounded. `soon`
+ * runs work at the end of a round of the event loop.
+ */
 export function createTickers(soon: TickerClock['soon']): (rate: number) => Ticker {
   const clock = { ...realClock, soon };
   const tickers = new Map<number, Ticker>();

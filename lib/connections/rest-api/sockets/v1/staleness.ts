@@ -1,6 +1,6 @@
-// Reports the marks of parameters: staleness, writes that a device has not confirmed yet, and metadata. A hub may own a hundred thousand
-// parameters, so parameters are checked in slices, and reported with their state at that time. For a client that does not read, the hub
-// only notes that a full report is due.
+// Reports the marks of parameters to clients: staleness, writes that a device has not confirmed yet, and metadata. A hub may own a hundred
+// thousand parameters, so parameters are checked in slices, and reported with their state at that time. For a client that does not read,
+// the hub only notes that a full report is due.
 
 import { type About, type Parameter, staleSinceOf } from '../../../../model/parameter.ts';
 import { wallClock } from '../../../../model/time/wall-clock.ts';
@@ -14,20 +14,22 @@ import type { Group } from './group.ts';
 import type { Membership } from './membership.ts';
 import { listedParameters, type Subscription } from './subscription.ts';
 
-/** The maximum duration of a slice, and the number of parameters after which the clock is checked. */
+/** The maximum duration of a slice, in milliseconds, and the number of parameters between two checks of the clock. */
 const sliceMs = 2;
 const lookEvery = 64;
-/** The number of parameters that a walk visits before sending the marks found. */
+/** The maximum number of parameters that a walk visits before sending the marks that it has found. */
 const stepSize = 1024;
 
-/** The state of a parameter apart from its value. */
+/**
+ * The state of a parameter apart from its value: since when the parameter has been stale, a write that is not confirmed yet, and metadata.
+ */
 interface Mark {
   readonly since: number | undefined;
   readonly wanted: Value | undefined;
   readonly about: About | undefined;
 }
 
-/** Which parts of a mark are to be sent. */
+/** The parts of a mark that are to be sent. */
 interface Parts {
   readonly age: boolean;
   readonly wanted: boolean;
@@ -52,9 +54,9 @@ export class Staleness {
   readonly #known = new Map<Parameter, Mark>();
   /** The number of parameters that have a mark. */
   #marked = 0;
-  /** The parameters to check, in order. */
+  /** The parameters that are still to be checked, in order. */
   #due: Iterator<Parameter>[] = [];
-  /** The walks for clients that still need a report on all of their parameters. */
+  /** The walks for clients that still need a report on all of their parameters, by client. */
   readonly #walks = new Map<Client, MarkWalk>();
 
   constructor(hub: Parameters, fanOut: FanOut, groups: ReadonlyMap<string, Group>) {
@@ -63,7 +65,7 @@ export class Staleness {
     this.#groups = groups;
   }
 
-  /** Checks parameters soon, and reports the marks that have changed. */
+  /** Checks parameters soon, and reports marks that have changed to the subscribed clients. */
   look(parameters: Iterable<Parameter>): void {
     if (this.#due.push(parameters[Symbol.iterator]()) === 1) setImmediate(this.#work);
   }
@@ -74,14 +76,14 @@ export class Staleness {
     this.#known.delete(parameter);
   }
 
-  /** Schedules a report for a client on all of the client's parameters. `sendsAll` includes parameters without marks. */
+  /** Schedules a report on all of a client's parameters. `sendsAll` includes parameters without marks. */
   owe(client: Client, sendsAll = this.#walks.get(client)?.sendsAll ?? false): void {
     if (this.#marked === 0 && !sendsAll) return;
     const find = (address: string) => this.#hub.find(address);
     this.#walks.set(client, new MarkWalk(this.#known, client.subscriptions, sendsAll, this.#fanOut, find));
   }
 
-  /** Continues the report to a member until `endMs`; returns the reason why the report stopped. */
+  /** Continues the report to a client until `endMs`; returns the reason why the report stopped. */
   goOn(member: Membership, endMs: number): Stopped {
     const stopped = this.#walks.get(member.client)?.run(member, endMs) ?? 'done';
     if (stopped === 'done') this.#walks.delete(member.client);
@@ -111,7 +113,7 @@ export class Staleness {
     if (this.#due.length > 0) setImmediate(this.#work);
   };
 
-  /** Notes the mark of a parameter; if the mark has changed, gathers the frames to send. */
+  /** Checks the mark of a parameter; if the mark has changed, adds it to the frames for each subscriber in `found`. */
   #note(parameter: Parameter, found: Map<Subscriber, MarkFrames>): void {
     const mark = markOf(parameter);
     const before = this.#known.get(parameter) ?? unmarked;
@@ -136,7 +138,7 @@ export class Staleness {
     const withDefinitions = [...marks.definitions(), ...frames];
     for (const member of group.members())
       if (member.lacksValues || !sendAll(member.client, member.isDefined ? frames : withDefinitions))
-        this.owe(member.client, true); // the client's report follows the values
+        this.owe(member.client, true); // the report to the client follows the values
   }
 }
 
@@ -145,7 +147,10 @@ export class Staleness {
  * Continues as fast as the client can read.
  */
 class MarkWalk {
-  /** False if nothing has been reported to the client, which then needs no report on parameters without marks. */
+  /**
+   * Whether the report includes parameters without marks. If nothing has been reported to the client before, it needs no report on these
+   * parameters.
+   */
   readonly sendsAll: boolean;
   readonly #known: ReadonlyMap<Parameter, Mark>;
   readonly #fanOut: FanOut;
@@ -166,12 +171,12 @@ class MarkWalk {
     this.#parameters = (listedParameters(subscriptions, find) ?? known).keys();
   }
 
-  /** Sends a report until `endMs` and while the socket has space; returns the reason why the report stopped. */
+  /** Continues the report until `endMs` and while the socket has space; returns the reason why the report stopped. */
   run(member: Membership, endMs: number): Stopped {
     return stepUntil(endMs, member.client, () => this.#step(member));
   }
 
-  /** Visits some parameters, and sends their marks even if the socket is full; returns whether there may be more. */
+  /** Visits the next parameters, and sends their marks even if the socket is full; returns whether there may be more parameters. */
   #step(member: Membership): boolean {
     const marks = new MarkFrames();
     let looked = 0;
@@ -192,7 +197,10 @@ class MarkWalk {
   }
 }
 
-/** Frames with marks: `{"stale":[7,9],"ageMs":3012}`, `{"fresh":[7,9]}`, `{"wanted":[[7,3],[9,null]]}`, `{"about":[[7,{"unit":"dB"}]]}`. */
+/**
+ * Collects marks and encodes them as frames: `{"stale":[7,9],"ageMs":3012}`, `{"fresh":[7,9]}`, `{"wanted":[[7,3],[9,null]]}`,
+ * `{"about":[[7,{"unit":"dB"}]]}`.
+ */
 class MarkFrames {
   readonly #marked: Channel[] = [];
   readonly #ages = new Map<number | undefined, string[]>();
@@ -212,7 +220,10 @@ class MarkFrames {
     if (parts.about) this.#about.push(`[${id},${about === undefined ? 'null' : JSON.stringify(about)}]`);
   }
 
-  /** Returns definitions for clients that may lack them. A client that was sent a mark already has the definition when the mark is gone. */
+  /**
+   * Returns the frames with definitions for clients that may lack them. Only parameters with a mark are defined: a client that was sent a
+   * mark already has the definition when the mark is gone.
+   */
   definitions(): string[] {
     return [...cut(this.#marked.map(definition))].map(defFrame);
   }
@@ -229,7 +240,7 @@ class MarkFrames {
   }
 }
 
-/** Sends frames while the socket has space; returns whether all frames were sent. */
+/** Sends frames to a client while the socket has space; returns whether all frames were sent. */
 function sendAll(client: Client, frames: readonly string[]): boolean {
   for (const frame of frames) {
     if (client.isFull) return false;

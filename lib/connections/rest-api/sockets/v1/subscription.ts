@@ -21,19 +21,19 @@ export interface Subscription {
   readonly id: number;
   readonly rate: number;
   readonly delivery: Delivery;
-  /** Equal for subscriptions that match the same parameters. */
+  /** A key that is equal for subscriptions that match the same parameters within the same rights. */
   readonly patterns: string;
-  /** Equal for subscriptions that receive the same changes. */
+  /** A key that is equal for subscriptions that receive the same changes. */
   readonly key: string;
-  /** The parameters that the subscription matches; used once the selection is ready. */
+  /** The parameters that the subscription matches; to be used only once the selection is ready. */
   readonly selection: Selection;
-  /** The patterns shown to operators. */
+  /** The patterns as operators see them, at most `shownPatterns` in each list. */
   readonly shown: { readonly include: readonly Pattern[]; readonly exclude: readonly Pattern[] };
-  /** The only addresses that the subscription can match; undefined if it has other patterns. */
+  /** The only addresses that the subscription can match; undefined if the subscription has patterns other than addresses. */
   readonly addresses: readonly string[] | undefined;
 }
 
-/** A subscription request with all defaults filled in. */
+/** A parsed subscription request, with all defaults filled in. */
 interface Wish {
   readonly sub: number;
   readonly include: readonly Pattern[];
@@ -42,19 +42,19 @@ interface Wish {
   readonly delivery: Delivery;
 }
 
-/** The parameters that a client may see; `key` is equal for clients that may see the same parameters. */
+/** The parameters that a client may see. `key` is equal for clients that may see the same parameters. */
 interface Bound {
   readonly filter: Filter;
   readonly key: string;
 }
 
-/** The maximum number of patterns in a subscription, and of regular expression steps in each list. */
+/** The limits on the number of patterns in a subscription, and on the number of regular expression steps in each list. */
 type PatternLimits = Pick<Limits, 'patterns' | 'patternSteps'>;
 
-/** The expected form of a pattern, for errors. */
+/** The expected form of a pattern, for error messages. */
 const patternExpected = `a pattern of 1 to ${maxPatternLength} characters`;
 
-/** Creates a subscription within a bound. Errors: `bad-request`. */
+/** Creates a subscription that matches only parameters within a bound. Errors: `bad-request`. */
 export function createSubscription(
   { sub, include, exclude, rate, delivery }: Wish,
   bound: Bound,
@@ -81,7 +81,7 @@ export function createSubscription(
   const isExcluded = createPatternFilter(exclude, patternSteps);
   const filter = filterOf(
     bound.filter.work + isIncluded.work + isExcluded.work,
-    // The bound is checked first, because response times would otherwise reveal addresses that the client may not see.
+    // The bound is checked first. Otherwise response times would reveal addresses that the client may not see.
     (address) => bound.filter(address) && isIncluded(address) && !isExcluded(address),
   );
   const included = keyOf(include);
@@ -112,13 +112,15 @@ function checkLengths(where: string, patterns: readonly Pattern[]): void {
   }
 }
 
-/** Orders `all` before `latest`, then by descending rate; 0 is the highest rate. */
+/**
+ * Compares subscriptions by how often they deliver: `all` comes before `latest`, then the higher rate comes first; 0 is the highest rate.
+ */
 export function byLiveliness(one: Subscription, other: Subscription): number {
   if (one.delivery !== other.delivery) return one.delivery === 'all' ? -1 : 1;
   return (other.rate || Number.POSITIVE_INFINITY) - (one.rate || Number.POSITIVE_INFINITY) || 0;
 }
 
-/** Rounds a rate to one of a few hundred values, so that clients with similar rates share a group. */
+/** Rounds a rate, in times per second, to one of a few hundred values, so that clients with similar rates share a group. */
 function honour(rate: number): number {
   if (rate === 0) return 0;
   const bounded = Math.min(Math.max(rate, leastRate), maxRate);
@@ -133,20 +135,20 @@ function shownOf(key: readonly string[]): readonly Pattern[] {
   return key.slice(0, shownPatterns).map((pattern) => JSON.parse(pattern));
 }
 
-/** A subscription request. `since` is the position of the client when its connection was lost. */
+/** A subscription request. `since` is the epoch and revision up to which the client had everything when its connection was lost. */
 export interface Request {
   readonly subscription: Subscription;
   readonly since: Since | undefined;
 }
 
 const idExpected = 'integer 0..2147483647';
-/** The number of a subscription. */
+/** The schema of the number of a subscription. */
 export const subscriptionId = z
   .int({ error: idExpected })
   .min(0, { error: idExpected })
   .max(2 ** 31 - 1, { error: idExpected });
-// Exceeded limits are reported later, when patterns are counted. Only the first wrong pattern is reported, because describing thousands of
-// patterns would take too long.
+// Exceeded limits are reported later, when the patterns are counted. Only the first invalid pattern is reported, because describing
+// thousands of patterns would take too long.
 const patterns = z.array(z.unknown(), { error: 'list of patterns' }).transform((list, { issues }) => {
   const index = list.findIndex((one) => !isPattern(one));
   const input = list[index];
@@ -180,13 +182,17 @@ function isPattern(one: unknown): boolean {
   return isJsonObject(one) && typeof one.regex === 'string' && one.regex !== '' && Object.keys(one).length === 1;
 }
 
-/** The maximum number of subscriptions that are cached for clients with equal requests, and the maximum total cost of their filters. */
+/**
+ * The maximum number of subscriptions that are cached for clients with equal requests, and the maximum total cost of the filters of these
+ * subscriptions.
+ */
 const maxKnown = 1024;
 const maxKnownWork = 2048;
 
 /**
- * Creates a function that parses subscriptions. `boundOf` returns the filter for the parameters that a principal may see. Clients with
- * equal requests and rights share one object, because there may be thousands of such clients. Errors of the function: `bad-request`.
+ * Creates a function that parses subscription requests. `boundOf` returns the filter for the parameters that a principal may see. Clients
+ * with equal requests and rights share one subscription, because there may be thousands of such clients. Errors of the created function:
+ * `bad-request`.
  */
 export function createSubscriptionReader(
   boundOf: (principal: Principal) => Filter,
@@ -218,7 +224,7 @@ export function createSubscriptionReader(
 
 /**
  * Returns the parameters that subscriptions list by address; undefined if a subscription has other patterns and may therefore match any
- * parameter. Parameters rejected by the filters are omitted, because the number of parameters must not reveal parameters that the client
+ * parameter. Parameters that the filters reject are omitted, because the number of parameters must not reveal parameters that the client
  * may not see.
  */
 export function listedParameters(

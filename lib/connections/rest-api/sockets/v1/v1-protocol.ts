@@ -1,4 +1,4 @@
-// The subprotocol patchbay.v1 (docs/protocol.md): the clients and the objects that they share.
+// The subprotocol patchbay.v1 (docs/protocol.md): creates its sessions, and the objects that all sessions share.
 
 import { createHmac, randomUUID } from 'node:crypto';
 import type { Parameter } from '../../../../model/parameter.ts';
@@ -19,17 +19,17 @@ import { createSubscriptionReader } from './subscription.ts';
 import { StallWatch, V1Session } from './v1-session.ts';
 
 interface V1Protocol extends Protocol {
-  /** Announces a new parameter. */
+  /** Announces a new parameter to the clients that subscribe to it. */
   declare(parameter: Parameter): void;
-  /** Reports that the hub has removed a parameter; `channel` is the former channel of the parameter. */
+  /** Reports to clients that the hub has removed a parameter; `channel` is the former channel of the parameter. */
   forget(parameter: Parameter, channel: Channel | undefined): void;
-  /** Reports parameters whose staleness, pending write or metadata has changed. */
+  /** Reports the marks of parameters whose staleness, unconfirmed write or metadata has changed. */
   reportStale(parameters: Iterable<Parameter>): void;
-  /** Reports that fires from other hubs were lost. */
+  /** Reports to clients that fires from other hubs were lost. */
   reportLost(fires: LostFires): void;
 }
 
-/** Serves clients that offer the subprotocol. */
+/** Creates the protocol for clients that offer the subprotocol patchbay.v1. */
 export function serveV1({
   hub,
   settings,
@@ -102,15 +102,15 @@ export function serveV1({
   };
 }
 
-/** Returns the limits that the greeting contains. */
+/** Returns the limits that the greeting reports to a client. */
 function limitsReported({ subscriptions, patterns }: Limits): Greeting['limits'] {
   return { messageBytes: maxMessageBytes, subscriptions, patterns, regexes: maxRegexes, rate: maxRate };
 }
 
 /**
- * Creates an epoch for each set of rights. A client whose rights have changed cannot resume, because the changes since its position lack
- * parameters that have only now become visible to it. The secret keeps a client from discovering its denied globs by comparing its epoch
- * with guesses.
+ * Creates the epochs, which identify this run of the hub and the rights of a client. A client whose rights have changed cannot resume,
+ * because the changes since its position lack parameters that have only now become visible to it. The secret keeps a client from
+ * discovering its denied globs by comparing its epoch with guesses.
  */
 class Epochs {
   readonly #epoch = randomUUID();

@@ -12,21 +12,21 @@ import type { Client } from './client.ts';
 import { encode } from './frames.ts';
 import { type HandlerContext, type Rest, receive, type Subject, subjectOf } from './message-handlers.ts';
 
-/** The number of consecutive invalid messages after which a socket is closed. */
+/** The number of invalid messages in a row after which the hub closes the socket. */
 const maxMistakes = limits.mistakes.default;
-/** The interval at which full clients are checked. */
+/** The interval at which full clients are checked, in milliseconds. */
 const checkMs = 1000;
 
-/** The objects that the sessions of a server share. */
+/** The objects that all sessions of a server share. */
 interface Shared {
   readonly context: HandlerContext;
   readonly hits: LimitHits;
   readonly queue: FairQueue;
-  /** Continues with the messages of a session that was busy. */
+  /** Continues with the waiting messages for a session that was busy. */
   readonly resume: (session: Session) => void;
   readonly sessions: Set<V1Session>;
   readonly stalls: StallWatch;
-  /** Returns the first message for a client. */
+  /** Returns the encoded greeting, which is the first message to a client. */
   greetingOf(client: Client): string;
 }
 
@@ -34,9 +34,9 @@ export class V1Session implements Session, Task {
   readonly #shared: Shared;
   readonly #client: Client;
   #received = 0;
-  /** The number of invalid messages that the client has just sent in a row. */
+  /** The number of invalid messages in a row that the client has sent most recently. */
   #mistakes = 0;
-  /** The rest of the client's last message. */
+  /** The work that remains for the client's last message; undefined if there is none. */
   #rest: Rest | undefined = undefined;
 
   constructor(shared: Shared, client: Client) {
@@ -85,13 +85,13 @@ export class V1Session implements Session, Task {
     return this.#client.unreadBytes;
   }
 
-  /** Continues with a message that takes a long time. */
+  /** Continues with a message that takes a long time, until `endMs`; returns whether there is more to do. */
   advance(endMs: number): boolean {
     if (this.#client.isGone || this.#rest === undefined) return false;
     if (this.#goOn(this.#rest, endMs)) return true;
     this.#rest = undefined;
     this.#client.ask(false);
-    this.#shared.resume(this); // the client may have sent more subscriptions, which an `end` has to wait for
+    this.#shared.resume(this); // the client may have sent more subscriptions, for which an `end` has to wait
     this.#shared.context.groups.resume(this.#client);
     return false;
   }
@@ -103,7 +103,7 @@ export class V1Session implements Session, Task {
   drained(): void {
     const { stalls, context, resume } = this.#shared;
     if (!this.#client.isFull) return;
-    resume(this); // the client's messages may have been waiting for this
+    resume(this); // the client's messages may have been waiting for space
     if (!this.#client.hasDrained()) return;
     stalls.delete(this.#client);
     context.groups.resume(this.#client);
@@ -166,7 +166,10 @@ export class V1Session implements Session, Task {
     return false;
   }
 
-  /** Answers an invalid message, immediately or after answers that wait for other hubs. */
+  /**
+   * Sends the error for an invalid message, immediately or after answers that wait for other hubs. After too many invalid messages in a
+   * row, closes the socket.
+   */
   #answerMistake(error: unknown, subject: Subject): void {
     const { context, hits } = this.#shared;
     hits.addError(error, this.#client.remoteAddress);
@@ -184,21 +187,21 @@ export class V1Session implements Session, Task {
   }
 }
 
-/** Finds clients whose sockets have been full for too long. */
+/** Watches the clients whose sockets are full, and reports those that do not read for too long. */
 export class StallWatch {
   readonly #timeoutMs: number;
   readonly #giveUp: (client: Client) => void;
-  /** The full clients. Their number is bounded by the number of clients. */
+  /** The clients whose sockets are full. Their number is bounded by the number of clients. */
   readonly #full = new Set<Client>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** `giveUp` is called for a client that has been full for `timeoutMs`. */
+  /** `giveUp` is called for each client whose socket has been full for `timeoutMs`. */
   constructor(timeoutMs: number, giveUp: (client: Client) => void) {
     this.#timeoutMs = timeoutMs;
     this.#giveUp = giveUp;
   }
 
-  /** Begins to watch a full client. */
+  /** Begins to watch a client whose socket has become full. */
   add(client: Client): void {
     this.#full.add(client);
     this.#timer ??= setInterval(() => this.#check(), checkMs);
