@@ -22,9 +22,9 @@ export function command({ program }: Cli, name: string, description: string): Co
 export function remoteCommand(cli: Cli, name: string, description: string): Command {
   return command(cli, name, description)
     .addOption(fromEnvironment('--url <url>', 'URL of the hub', 'URL').default('http://localhost:17011'))
-    .addOption(fromEnvironment('--username <name>', 'username for HTTP Basic', 'USERNAME'))
-    .addOption(fromEnvironment('--password <password>', 'password for HTTP Basic', 'PASSWORD'))
-    .addOption(fromEnvironment('--token <token>', 'token for HTTP Bearer', 'TOKEN'));
+    .addOption(fromEnvironment('--username <name>', 'username for HTTP Basic authentication', 'USERNAME'))
+    .addOption(fromEnvironment('--password <password>', 'password for HTTP Basic authentication', 'PASSWORD'))
+    .addOption(fromEnvironment('--token <token>', 'token for HTTP Bearer authentication', 'TOKEN'));
 }
 
 /** Creates an option that an environment variable may set. The help shows the name of the variable, but never its value. */

@@ -8,7 +8,7 @@ import { type Cli, command } from './cli.ts';
 import type { Console } from './console.ts';
 
 export function register(cli: Cli): void {
-  command(cli, 'password', 'read a password and print its hash, for flow files').action(() =>
+  command(cli, 'password', 'read a password and print its hash for use in flow files').action(() =>
     cli.finish(password(cli.host.stdin, cli.console)),
   );
 }

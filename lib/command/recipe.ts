@@ -8,7 +8,7 @@ import { type Cli, command } from './cli.ts';
 import type { Console } from './console.ts';
 
 export function register(cli: Cli): void {
-  command(cli, 'recipes', 'list the recipes of the cookbook, or describe one recipe and its variables')
+  command(cli, 'recipes', 'list the cookbook recipes, or describe one recipe and its variables')
     .argument('[recipe]', 'name of a recipe, such as tally/two-microphones')
     .action((recipe: string | undefined) => cli.finish(recipes(recipe, cli.console)));
 }

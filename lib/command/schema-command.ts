@@ -3,7 +3,7 @@ import { type Cli, command } from './cli.ts';
 import type { Console } from './console.ts';
 
 export function register(cli: Cli): void {
-  command(cli, 'schema', 'print the JSON Schema of flow files, for editors')
+  command(cli, 'schema', 'print the JSON Schema of flow files for use in editors')
     .option('--dashboard', 'print the JSON Schema of dashboards instead')
     .option('--device', 'print the JSON Schema of device descriptions instead')
     .action((options: SchemaOptions) => cli.finish(schema(options, cli.console)));

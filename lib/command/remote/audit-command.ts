@@ -12,15 +12,15 @@ export function register(cli: Cli): void {
   remoteCommand(
     cli,
     'audit',
-    'print the audit trail of a running hub with a store: external changes and operator actions',
+    'print the audit trail from the store of a running hub: external changes and operator actions',
   )
-    .option('--from <time>', 'start: 2026-11-22T03:00, or relative to now: -1h, -7d', '-1h')
-    .option('--to <time>', 'end, in the same form (default: now)')
-    .option('--address <glob>', "only parameters that match a pattern, such as 'desk/*'")
-    .option('--user <text>', 'part of the username')
-    .option('--kind <kind>', `one of ${auditKinds.join(', ')}`)
-    .option('--text <text>', 'part of the address, the username, a value or the cause')
-    .option('--limit <count>', 'print only the newest entries, at most this many', '1000')
+    .option('--from <time>', 'start time, such as 2026-11-22T03:00, or relative to now, such as -1h or -7d', '-1h')
+    .option('--to <time>', 'end time, in the same format (default: now)')
+    .option('--address <glob>', "only entries for parameters that match a pattern, such as 'desk/*'")
+    .option('--user <text>', 'only entries whose username contains this text')
+    .option('--kind <kind>', `only entries of this kind: ${auditKinds.join(', ')}`)
+    .option('--text <text>', 'only entries whose address, username, values or cause contain this text')
+    .option('--limit <count>', 'print at most this many of the newest entries', '1000')
     .option('--json', 'print each entry as JSON')
     .action((options: AuditOptions) => cli.finish(audit(options, cli.console)));
 }

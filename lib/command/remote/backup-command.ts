@@ -16,10 +16,10 @@ import { type RemoteOptions, respond } from './ask-hub.ts';
 export function register(cli: Cli): void {
   const { console, finish, host } = cli;
   remoteCommand(cli, 'backup', 'back up a running hub to a file: its flow files, dashboards and databases')
-    .argument('<file>', 'the archive to write, a .tar; an existing file is replaced')
+    .argument('<file>', 'path of the .tar archive to write; an existing file is replaced')
     .action((file: string, options: RemoteOptions) => finish(backup(file, options, console)));
   command(cli, 'restore', 'restore a backup into an empty folder')
-    .argument('<file>', 'the archive')
+    .argument('<file>', 'the archive that `patchbay backup` created')
     .argument('<folder>', 'an empty or new folder')
     .action((file: string, folder: string) =>
       finish(restore(file, folder, calledAs(host.argv[1] ?? '', host.cwd()), console)),

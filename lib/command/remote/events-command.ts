@@ -11,9 +11,12 @@ import { describeWriter, localTime, show, withZone } from './phrases.ts';
 
 export function register(cli: Cli): void {
   remoteCommand(cli, 'events', 'print the stored events of a parameter on a running hub, with their origins and causes')
-    .option('--from <time>', 'start: 2026-11-22T03:00, or relative to now: -1h, -7d (default: the beginning)')
-    .option('--to <time>', 'end, in the same form (default: now)')
-    .option('--limit <count>', 'print only the newest events, at most this many', '100')
+    .option(
+      '--from <time>',
+      'start time, such as 2026-11-22T03:00, or relative to now, such as -1h or -7d (default: the beginning)',
+    )
+    .option('--to <time>', 'end time, in the same format (default: now)')
+    .option('--limit <count>', 'print at most this many of the newest events', '100')
     .option('--json', 'print each event as JSON')
     .argument('<address>', '<Connection ID>/<Parameter ID>')
     .action((address: string, options: EventsOptions) => cli.finish(events(address, options, cli.console)));

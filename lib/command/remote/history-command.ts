@@ -10,9 +10,9 @@ import { type RemoteOptions, request } from './ask-hub.ts';
 import { localTime, show, withZone } from './phrases.ts';
 
 export function register(cli: Cli): void {
-  remoteCommand(cli, 'history', 'print past values of a parameter on a running hub, from its store')
-    .option('--from <time>', 'start: 2026-11-22T03:00, or relative to now: -1h, -7d', '-1h')
-    .option('--to <time>', 'end, in the same form (default: now)')
+  remoteCommand(cli, 'history', 'print past values of a parameter from the store of a running hub')
+    .option('--from <time>', 'start time, such as 2026-11-22T03:00, or relative to now, such as -1h or -7d', '-1h')
+    .option('--to <time>', 'end time, in the same format (default: now)')
     .option('--points <count>', 'approximate maximum number of lines (default: 1000)')
     .option('--csv', 'print CSV')
     .option('--json', 'print the JSON response of the hub')

@@ -14,7 +14,7 @@ import { describeDeviation } from './shadow-command.ts';
 
 export function register(cli: Cli): void {
   const { console, finish, untilStopped } = cli;
-  remoteCommand(cli, 'record', 'record all external events of a running hub in a file, until interrupted')
+  remoteCommand(cli, 'record', 'record all external events on a running hub to a file until interrupted')
     .option('--for <duration>', 'maximum duration, such as 1h')
     .option('--max-bytes <count>', 'maximum size of the file in bytes', '1000000000')
     .argument('<file>', 'the recording to write; it must not exist yet')
@@ -23,7 +23,7 @@ export function register(cli: Cli): void {
     .argument('<file>', 'the recording')
     .argument('[paths...]', 'current flow files and folders', [defaultFolder])
     .requiredOption('--flows <paths...>', 'changed flow files and folders')
-    .option('--limit <count>', 'print only the first deviations, at most this many', '1000')
+    .option('--limit <count>', 'print at most this many deviations, starting with the first', '1000')
     .action((file: string, paths: string[], options: ReplayOptions) => finish(replay(file, paths, options, console)));
 }
 

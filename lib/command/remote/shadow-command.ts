@@ -13,7 +13,7 @@ export function register(cli: Cli): void {
   remoteCommand(cli, 'reload', 'reload the flow files of a running hub and apply the changes')
     .option('--shadow', 'run these changes and later ones in shadow, until a reload without --shadow')
     .action((options: RemoteOptions & { shadow?: boolean }) => finish(reload(options, console)));
-  remoteCommand(cli, 'shadow', 'print where rules in shadow would have acted differently')
+  remoteCommand(cli, 'shadow', 'print what rules in shadow would have done differently')
     .option('--json', 'print the JSON response of the hub')
     .action((options: RemoteOptions & { json?: boolean }) => finish(shadow(options, console)));
 }

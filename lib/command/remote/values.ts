@@ -25,7 +25,7 @@ export function register(cli: Cli): void {
   remoteCommand(cli, 'set', 'set a parameter on a running hub, or fire a trigger')
     .argument(...operand)
     .option('--confirm <duration>', 'wait up to this long, such as 2s, for the device to confirm the value')
-    .argument('[value]', 'the new value, converted to the type of the parameter; omit it to fire a trigger')
+    .argument('[value]', "the new value, converted to the parameter's type; omit it to fire a trigger")
     .allowUnknownOption() // a value may begin with a minus
     .action((address: string, value: string | undefined, options: RemoteOptions & { confirm?: string }) => {
       const setting = async () => {
@@ -37,7 +37,7 @@ export function register(cli: Cli): void {
   remoteCommand(cli, 'watch', 'print the value of a parameter on a running hub, then every change, until interrupted')
     .argument(...operand)
     .action((address: string, options: RemoteOptions) => finish(watch(address, options, console, untilStopped)));
-  remoteCommand(cli, 'wire', 'print the frames sent to and received from a device by its connection, until interrupted')
+  remoteCommand(cli, 'wire', 'print the frames that a connection to a device sends and receives, until interrupted')
     .option('--hex', 'print bytes as hexadecimal digits')
     .option('--once', 'print the recent frames and exit')
     .argument('<connection>', 'the Connection ID')

@@ -56,7 +56,10 @@ function printCauses({ chain, forgotten }: Causes, console: Console): void {
 export async function trace(rule: string, options: RemoteOptions, console: Console): Promise<number> {
   const answer = await request(options, `/hub/trace?${new URLSearchParams({ rule })}`, {});
   for (const { rule: name, file, isAlwaysRecorded, runs } of JSON.parse(answer) as RuleTraces) {
-    const last = runs.length === 0 ? 'no runs yet' : `the last ${runs.length === 1 ? 'run' : `${runs.length} runs`}`;
+    const last =
+      runs.length === 0
+        ? 'no runs yet'
+        : `the ${runs.length === 1 ? 'most recent run' : `${runs.length} most recent runs`}`;
     console.print(printable(`rule "${name}" (${file}): ${last}`));
     for (const run of runs) console.print(printable(`${localTime(run.time)}  ${describeRun(run)}`));
     if (!isAlwaysRecorded)

@@ -77,11 +77,11 @@ async function condemnLoop(name: string, place: string | undefined): Promise<voi
 
 async function condemn(flow: FlowCode, reason: string): Promise<void> {
   const { name } = flow;
-  let next = 'the hub skips it at every start until its content changes';
+  let next = 'the hub skips this flow at every start until its content changes';
   try {
     leaveOut(flow, reason);
   } catch (error) {
-    next = `the next start cannot skip it: ${messageOf(error)}`;
+    next = `the next start cannot skip this flow: ${messageOf(error)}`;
   }
   const output = new LogOutput(log.descriptor, () => {});
   output.write(entryOf(name, `flow ${name} has stopped the hub: ${reason}. The process ends; ${next}`));

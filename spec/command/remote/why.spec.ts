@@ -53,7 +53,7 @@ test('the demo: doorbell, rule, timer, rule, lamp off explains back to the clien
   t.is(Date.parse(json.chain[1]!.time) - Date.parse(json.chain[2]!.time), json.chain[1]!.afterMs);
 
   const traced = await print(trace, 'lamp off after that', hub.port);
-  t.regex(traced.lines[0]!, new RegExp(`^rule "lamp off after that" ${file}: the last run$`));
+  t.regex(traced.lines[0]!, new RegExp(`^rule "lamp off after that" ${file}: the most recent run$`));
   t.regex(traced.lines[1]!, /^[\d:.]{12} {2}clock\/timer\/2\/trigger = 1 → false to desk\/door-lamp$/);
 });
 
@@ -125,7 +125,7 @@ test('trace prints each run in a line', async (t) => {
   hub.write('desk/a', 0.5, client);
   hub.write('desk/a', 4, client);
   const { lines } = await print(trace, 'half', hub.port);
-  t.regex(lines[0]!, /^rule "half" \(.*\): the last 2 runs$/);
+  t.regex(lines[0]!, /^rule "half" \(.*\): the 2 most recent runs$/);
   t.regex(lines[1]!, /^[\d:.]{12} {2}desk\/a = 4 → 2 to desk\/b, \d+ µs$/);
   t.regex(lines[2]!, /^[\d:.]{12} {2}desk\/a = 0\.5, the condition was false, \d+ µs$/);
   const copied = await print(trace, 'copy', hub.port);
