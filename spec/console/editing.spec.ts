@@ -120,7 +120,7 @@ test.serial(
       .getByRole('button', { name: /Undo revision/ })
       .first()
       .click();
-    await page.getByText('Undo changes only this text').waitFor();
+    await page.getByText('Undo restores only this text').waitFor();
     await page.getByRole('button', { name: 'Undo', exact: true }).click();
     await page.getByText(/undo of revision/).waitFor();
     t.is(await read(), text);
@@ -220,7 +220,7 @@ test.serial('an error stands at its part, and nothing can be taken over', async 
 test.serial('a rule that each makes says so: it is changed with its siblings, or made separate', async (t) => {
   const { page, read } = await open('#/flows?as=list');
   await edit(page, 'red 2');
-  await page.getByText('One of 2 rules made by each: red 1, red 2.').waitFor();
+  await page.getByText('One of 2 rules created by each: red 1, red 2.').waitFor();
   await page.getByRole('button', { name: 'Make “red 2” separate' }).click();
   await type(page, 'Destination 1', 'desk/lamp');
   await takeOver(t, page);
@@ -247,9 +247,9 @@ test.serial('a rule of an instance is made separate with its instance, which bec
   await hub.reload();
   await goTo(page, '#/flows?as=list');
   await edit(page, 'd2: door');
-  await page.getByText('One of 2 rules made by instances: d1: door, d2: door.').waitFor();
+  await page.getByText('One of 2 rules created by instances: d1: door, d2: door.').waitFor();
   await page.getByRole('button', { name: 'Make “d2: door” separate' }).click();
-  await page.getByText('The instance becomes a file of its own.').waitFor();
+  await page.getByText('The instance gets its own file.').waitFor();
   await takeOver(t, page);
   await page.getByText('in d2.json5').waitFor();
   await type(page, 'Destination 1', 'desk/red-2');
@@ -295,7 +295,7 @@ test.serial(
   async (t) => {
     const { hub, page, file } = await open('#/flows?rule=level');
     const panel = page.getByRole('complementary');
-    await panel.getByRole('button', { name: 'Switch level off for a time' }).click();
+    await panel.getByRole('button', { name: 'Switch level off temporarily' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Reason').fill('lamp is repaired');
     await expectAccessible(t, page);
@@ -319,7 +319,7 @@ test.serial('the last runs stand beside those of the new rule; another person wi
   const { hub, page } = await open('#/flows?as=list');
   for (const level of [-12.5, -5.5, -15.5]) hub.write('desk/level', level, writer);
   await edit(page, 'level');
-  const rows = page.getByRole('region', { name: 'Last runs, newest first' }).getByRole('row');
+  const rows = page.getByRole('region', { name: 'Recent runs, newest first' }).getByRole('row');
   await rows.nth(3).waitFor();
   await type(page, 'Row 1: value 2', '-9');
   await page.getByText(/would have differed/).waitFor();

@@ -146,7 +146,9 @@ export default function Alarms() {
 
 function whyNone({ count }: AlarmList, listed: number): string {
   if (count === 0) return 'No alarms are visible to you. A connection of type alarms raises alarms.';
-  return listed > 0 ? 'No alarm matches.' : `No active alarms. ${counted(count, 'alarm')} can be raised.`;
+  return listed > 0
+    ? 'No alarm matches.'
+    : `No active alarms. ${counted(count, 'alarm')} ${count === 1 ? 'is' : 'are'} defined.`;
 }
 
 function Row(props: {

@@ -59,7 +59,7 @@ export function createItemDraft(place: Accessor<ItemPlace>, saved: (name: string
     if (typeof source() === 'string') return source() as string;
     const { connection, name } = place();
     if (list() === undefined) return `No flow file that you may edit declares ${connection}.`;
-    return isNew() || own() ? '' : `${name} is made by a template: edit the flow file.`;
+    return isNew() || own() ? '' : `${name} is created by a template: edit the flow file.`;
   };
   const ops = (): readonly Op[] => {
     if (whyNot() !== '') return [];

@@ -28,8 +28,8 @@ export function LastRuns(props: {
       : `${different()} of ${runs().length} would have differed.`;
   };
   return (
-    <section class="runs" aria-label="Last runs">
-      <h3>Last runs</h3>
+    <section class="runs" aria-label="Recent runs">
+      <h3>Recent runs</h3>
       <Show when={props.rehearsal} fallback={<p class="muted">Runs appear as soon as the rule has no errors.</p>}>
         {(known) => (
           <>
@@ -42,7 +42,7 @@ export function LastRuns(props: {
                   {summary()}
                 </Show>
               </p>
-              <div class="wide-table" tabIndex={0} role="region" aria-label="Last runs, newest first">
+              <div class="wide-table" tabIndex={0} role="region" aria-label="Recent runs, newest first">
                 <table>
                   <thead>
                     <tr>

@@ -98,7 +98,7 @@ function Saved(props: { readonly revision: Revision; refresh(): void }) {
       >
         {(answer) => (
           <>
-            <h3>Undo changes only this text, not values. To restore values, use snapshots.</h3>
+            <h3>Undo restores only this text, not values. To restore values, use snapshots.</h3>
             <Findings answer={answer()} />
             <p class="fields">
               <button

@@ -381,7 +381,7 @@ function Made(props: {
   return (
     <div class="made whole">
       <p>
-        One of {props.names.length} rules made by <code>{props.by}</code>: {props.names.slice(0, 8).join(', ')}
+        One of {props.names.length} rules created by <code>{props.by}</code>: {props.names.slice(0, 8).join(', ')}
         {props.names.length > 8 ? ' …' : ''}.{' '}
         <Show when={!props.canSeparate}>
           <strong>A change here changes all of them.</strong>
@@ -397,7 +397,7 @@ function Made(props: {
           </button>
         </div>
         <Show when={props.isSeparate && props.by === 'instances'}>
-          <p>The instance becomes a file of its own. Apply, then edit the rule there.</p>
+          <p>The instance gets its own file. Apply the change, then edit the rule in that file.</p>
         </Show>
       </Show>
     </div>

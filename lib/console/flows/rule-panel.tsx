@@ -67,7 +67,9 @@ export function RulePanel(props: { readonly rule: RuleStatus; readonly installat
             />
           </Show>{' '}
           <small>
-            {props.rule.enabled ? 'Disable: until it is enabled again or its text changes' : 'it does not run'}
+            {props.rule.enabled
+              ? 'Disabling lasts until the rule is enabled again or its text changes.'
+              : 'The rule does not run.'}
           </small>
         </p>
       </Show>
@@ -97,8 +99,8 @@ function Runs(props: { readonly rule: RuleStatus }) {
     return props.rule.shadow ? traces?.at(-1) : traces?.[0]; // traces in shadow come last
   };
   return (
-    <section class="runs" aria-label="Last runs">
-      <h3>Last runs</h3>
+    <section class="runs" aria-label="Recent runs">
+      <h3>Recent runs</h3>
       <Show when={error()}>
         <p class="error">{error()}</p>
       </Show>

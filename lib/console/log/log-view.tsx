@@ -67,7 +67,7 @@ export default function Log() {
             checked={isFolded()}
             onChange={({ currentTarget: { checked } }) => setParams({ repeats: checked ? undefined : 'all' })}
           />{' '}
-          fold repeats
+          collapse repeats
         </label>
         <span class="count">{formatCount(found().length)}</span>
         <button type="button" disabled={found().length === 0} onClick={() => save(exportText(found()))}>

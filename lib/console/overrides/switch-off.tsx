@@ -61,7 +61,7 @@ export function SwitchOff(props: SwitchOffProps) {
         type="button"
         disabled={props.disabled ?? false}
         onClick={open}
-        aria-label={`Switch ${props.label} off for a time`}
+        aria-label={`Switch ${props.label} off temporarily`}
       >
         Off for …
       </button>
@@ -96,7 +96,7 @@ export function SwitchOff(props: SwitchOffProps) {
               onInput={(event) => setReason(event.currentTarget.value)}
             />
           </label>
-          <small>It stays off when files are saved or the hub restarts.</small>
+          <small>It stays off even if files are saved or the hub restarts.</small>
           <Show when={failure()}>
             <p role="alert" class="error">
               {failure()}

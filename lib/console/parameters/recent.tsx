@@ -143,7 +143,7 @@ export function Recent() {
           </table>
         </Show>
         <Show when={data() && shown().length === 0}>
-          <p class="note">Nothing has changed in this period, apart from meters.</p>
+          <p class="note">Apart from meters, nothing has changed in this period.</p>
         </Show>
         <Show when={data()?.isComplete === false}>
           <p class="note">More parameters have changed: choose a shorter period.</p>

@@ -149,7 +149,8 @@ function Week(props: WeekProps) {
       </ul>
       <Show when={found().length > drawn().length}>
         <p class="muted">
-          The week has the first {mostLanes} of {found().length} entries; search, or choose another one.
+          The week shows the first {mostLanes} of {found().length} entries: search for another entry, or choose one from
+          the list.
         </p>
       </Show>
       <div class="week-grid" aria-hidden="true" style={{ '--lanes': Math.max(1, drawn().length) }}>

@@ -216,7 +216,7 @@ function Clients() {
     return [...counts];
   });
   return (
-    <Section title="Who is here" view="clients" link={counted(Number(data()?.count) || 0, 'client')}>
+    <Section title="Who is connected" view="clients" link={counted(Number(data()?.count) || 0, 'client')}>
       <Fault text={error()} />
       <ul>
         <For each={people().slice(0, mostOfAKind)}>

@@ -243,7 +243,7 @@ function Spot(props: CanvasProps & { readonly item: Item }) {
         )}
       </Show>
       <Show when={props.item.made > 1}>
-        <small class="made-by" title="one of several copies made by `each`: a change applies to all of them">
+        <small class="made-by" title="one of several copies created by `each`: a change applies to all of them">
           × {props.item.made}
         </small>
       </Show>

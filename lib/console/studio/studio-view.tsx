@@ -47,7 +47,7 @@ export default function StudioView() {
 function NoFolder() {
   return (
     <p class="note">
-      This hub has no folder of dashboards that can be edited: set <code>dashboards</code> of the REST API connection.
+      This hub has no folder of editable dashboards: set <code>dashboards</code> in the REST API connection.
     </p>
   );
 }
@@ -363,7 +363,8 @@ function Settings(props: {
         </p>
         <Show when={(single()?.made ?? 0) > 0}>
           <p class="warning">
-            <code>each</code> makes {single()!.made} copies: a change applies to all. Move the widget in the text.
+            <code>each</code> makes {single()!.made} copies, and a change applies to all of them. To move the widget,
+            edit the text.
           </p>
         </Show>
         <Show when={single()?.tabs && single()}>

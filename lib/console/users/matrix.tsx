@@ -33,7 +33,7 @@ export function Matrix(props: { readonly users: readonly UserInfo[] }) {
               {(user) => (
                 <tr data-rights={user.name}>
                   <th scope="row">
-                    {user.name || 'the username of the connection'}
+                    {user.name || 'the username set in the connection'}
                     <Show when={user.manage}>
                       <small> manages</small>
                     </Show>

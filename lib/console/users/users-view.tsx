@@ -51,7 +51,7 @@ export default function Users() {
         <Show when={data()?.users.length === 0}>
           <p class="note">
             This hub is open: anyone may do anything. To restrict access, define users and their rights in the setting{' '}
-            <code>users</code> of the REST API connection.
+            <code>users</code> in the REST API connection.
           </p>
         </Show>
         <Show when={users().length > 0}>
@@ -87,7 +87,7 @@ function UserTable(props: { readonly users: readonly UserInfo[]; readonly invite
           {(user) => (
             <tr data-user={user.name}>
               <td>
-                <strong>{user.name || 'the username of the connection'}</strong>
+                <strong>{user.name || 'the username set in the connection'}</strong>
                 <div class="muted">{waysIn(user)}</div>
               </td>
               <Globs label="reads" list={user.read} />

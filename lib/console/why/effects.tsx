@@ -77,7 +77,7 @@ export function Followed(props: { readonly change: CausedChange; readonly rules:
           </ol>
           <Show when={known().idle.length > 0}>
             <p class="muted">
-              Also read by these rules, none of whose changes is in effect:{' '}
+              These rules also read it, but none of their changes is still in effect:{' '}
               <For each={known().idle}>
                 {(name, index) => (
                   <>
@@ -89,7 +89,7 @@ export function Followed(props: { readonly change: CausedChange; readonly rules:
             </p>
           </Show>
           <Show when={known().isCut}>
-            <p class="muted">There may be more: only the nearest {maxAsked} parameters were asked.</p>
+            <p class="muted">There may be more: only the nearest {maxAsked} parameters were checked.</p>
           </Show>
         </section>
       )}

@@ -221,12 +221,15 @@ test.serial(
     hub.write('desk/go', true, writer);
     await page.getByRole('row', { name: /go fired/ }).waitFor();
     await page.getByRole('row', { name: /Scene 2/ }).waitFor();
-    await page.getByRole('note').getByText('Only changes from now on: this hub has no store').waitFor();
+    await page
+      .getByRole('note')
+      .getByText('Earlier changes are not available, because this hub has no store')
+      .waitFor();
     hub.write('desk/lamp', true, writer);
     await page.locator('.lamps li', { hasText: 'Lamp' }).getByLabel('on').waitFor();
     hub.write('desk/mic', true, writer);
     await page.locator('.big-icon[data-tone=danger]').waitFor();
-    await page.getByText('The hub has no picture /missing.png').waitFor();
+    await page.getByText('The hub does not have the picture /missing.png').waitFor();
     hub.write('desk/left', 0, writer);
     await page.locator('.countdown-widget').getByText('over').waitFor();
     await page

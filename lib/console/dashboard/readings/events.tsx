@@ -43,7 +43,9 @@ export function Events(props: WidgetProps<'events'>) {
         askPast(address).catch((fault: unknown) => {
           const isUnknown = fault instanceof Refusal && fault.code === 'unknown-parameter'; // its own mark says so
           if (!isUnknown)
-            setWhyNoPast(isWithoutStore(fault) ? withoutStore : `Only changes from now on: ${messageOf(fault)}.`);
+            setWhyNoPast(
+              isWithoutStore(fault) ? withoutStore : `Earlier changes are not available: ${messageOf(fault)}.`,
+            );
           return [];
         }),
       ),
@@ -103,7 +105,7 @@ export function Events(props: WidgetProps<'events'>) {
   );
 }
 
-const withoutStore = 'Only changes from now on: this hub has no store, which would keep earlier ones.';
+const withoutStore = 'Earlier changes are not available, because this hub has no store.';
 
 /** Requests the recorded events of the last day. Errors: the same as `getJson`; without a store, a `Refusal`. */
 async function askPast(address: string): Promise<EventList['events']> {

@@ -31,7 +31,7 @@ export function Picture(props: WidgetProps<'image'>) {
       />
       <Show when={isBroken()}>
         <p class="trouble" role="alert" title={src}>
-          The hub has no picture {src}
+          The hub does not have the picture {src}
         </p>
       </Show>
     </>
