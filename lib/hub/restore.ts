@@ -56,7 +56,7 @@ export async function restoreFrom(
       restored++;
     } catch (error) {
       const rest = node.value === undefined ? 'its state is unknown' : 'it has its default value';
-      logOfStore.warn({ parameter: address }, `${address} was not restored, ${rest}: ${messageOf(error)}`);
+      logOfStore.warn({ parameter: address }, `cannot restore ${address}, so ${rest}: ${messageOf(error)}`);
     }
   }
   persistence.recall(kept.memories);

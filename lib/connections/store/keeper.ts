@@ -337,7 +337,7 @@ class LeftOutCount {
   add(leftOut: LeftOut | undefined): void {
     if (leftOut === undefined) return;
     this.count += leftOut.count;
-    this.text ??= `skipped ${this.#what} that the database refuses, the first ${leftOut.first}`;
+    this.text ??= `skipped ${this.#what} that the database rejects, starting with ${leftOut.first}`;
   }
 }
 

@@ -35,7 +35,8 @@ const damages: Readonly<Record<string, (path: string) => Promise<unknown>>> = {
   },
 };
 
-const lostAll = /values\.db is damaged \(.+\), set aside as (values\.damaged-\S+\.db): all values are lost(?:;|$)/;
+const lostAll =
+  /values\.db is damaged \(.+\) and was set aside as (values\.damaged-\S+\.db): all values are lost(?:;|$)/;
 
 for (const [what, damage] of Object.entries(damages))
   test(`${what}: the file is set aside, all values are lost, and new ones are kept`, async (t) => {
@@ -75,7 +76,7 @@ test('a folder in place of a log or of its index is set aside, and the values re
   const hub = await installation.start();
   t.is(hub.find('desk/p0')!.value, 7);
   for (const name of inTheWay) {
-    const reported = new RegExp(`${name} is not a file, set aside as \\S+-(wal|shm)`);
+    const reported = new RegExp(`${name} is not a file and was set aside as \\S+-(wal|shm)`);
     await eventually(() => reported.test(statusOf(hub, 'store').reason), `${name} is told`);
   }
   hub.write('desk/p0', 8, writer);
@@ -93,7 +94,7 @@ test('the copy of the last hour is used, and its time reported', async (t) => {
   await writeFile(installation.values, randomBytes(20_000));
   const { values, losses } = await findKept(installation);
   t.is(values['desk/p0'], 7);
-  t.regex(losses.join('; '), /: the copy of \d{4}-\S+Z is used, later changes are lost$/);
+  t.regex(losses.join('; '), /: the copy of \d{4}-\S+Z is used, and later changes are lost$/);
 });
 
 test('a missing database is replaced by its copy; a damaged copy is set aside', async (t) => {
@@ -103,11 +104,11 @@ test('a missing database is replaced by its copy; a damaged copy is set aside', 
   await rm(installation.values);
   const found = await findKept(installation);
   t.is(found.values['desk/p0'], 7);
-  t.regex(found.losses.join('; '), /values\.db is missing: the copy of \S+ is used, later changes are lost$/);
+  t.regex(found.losses.join('; '), /values\.db is missing: the copy of \S+ is used, and later changes are lost$/);
   for (const path of [installation.values, copyOf(installation)]) await writeFile(path, randomBytes(20_000));
   const { values, losses } = await findKept(installation);
   t.deepEqual(values, {});
-  t.regex(losses.join('; '), /is used, .*; its copy is damaged .*: all values are lost$/);
+  t.regex(losses.join('; '), /is used, and .*; its copy is damaged .*: all values are lost$/);
 });
 
 const overwrite = async (path: string) => writeFile(path, randomBytes((await stat(path)).size), { flag: 'r+' });

@@ -37,7 +37,7 @@ test('a row with a changed value is replaced by the default, once', async (t) =>
   t.is(state, 'degraded');
   t.regex(
     reason,
-    /values\.db has 3 damaged rows, their contents are lost: desk\/a, clock\/timer\/1 \(under way\), all \(last snapshot\)$/,
+    /values\.db has 3 damaged rows, whose contents are lost: desk\/a, clock\/timer\/1 \(under way\), all \(last snapshot\)$/,
   );
   await hub.stop();
   t.deepEqual((await findKept(installation)).losses, []);
@@ -52,7 +52,7 @@ test('a flipped bit in the file never results in another value', async (t) => {
   await writeFile(installation.values, file);
   const { values, losses } = await findKept(installation);
   t.deepEqual(values, {});
-  t.regex(losses.join(), /has a damaged row, its contents are lost: desk\/c$/);
+  t.regex(losses.join(), /has a damaged row, whose contents are lost: desk\/c$/);
 });
 
 test('a number that is too large for a program is a damaged row', async (t) => {
@@ -61,7 +61,7 @@ test('a number that is too large for a program is a damaged row', async (t) => {
   change(installation.values, `UPDATE parameter SET value = ${2n ** 60n} WHERE address = 'desk/a'`);
   const { values, losses } = await findKept(installation);
   t.deepEqual(values, { 'desk/b': 7 });
-  t.regex(losses.join(), /has a damaged row, its contents are lost: desk\/a$/);
+  t.regex(losses.join(), /has a damaged row, whose contents are lost: desk\/a$/);
 });
 
 test('a database of the first version is converted', async (t) => {

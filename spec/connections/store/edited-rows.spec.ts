@@ -63,7 +63,7 @@ test('a value of a wrong type, or without a time, is ignored although its checks
   put('desk/late', 'I', 5n, 8_640_000_000_000_001n);
   const { values, losses } = await findKept(installation);
   t.deepEqual(values, { 'desk/count': 7, 'desk/text': 'kept' });
-  t.regex(losses.join(), /has 7 damaged rows, their contents are lost: /);
+  t.regex(losses.join(), /has 7 damaged rows, whose contents are lost: /);
   t.deepEqual((await findKept(installation)).losses, [], 'they are dropped');
 });
 

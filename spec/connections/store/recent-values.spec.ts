@@ -92,7 +92,7 @@ test('recent values that are damaged are reported, and the rows before them are 
     editing.exec(`UPDATE recent SET ${edit}`);
     editing.close();
     const { opened, close } = open(folder);
-    t.deepEqual(opened.losses, [`${path} has a damaged row, its contents are lost: the values of the last seconds`]);
+    t.deepEqual(opened.losses, [`${path} has a damaged row, whose contents are lost: the values of the last seconds`]);
     t.deepEqual(
       opened.held!.values.map(([, , value]) => value),
       [1, 1, 1],

@@ -149,8 +149,8 @@ test('a value that no longer converts is replaced by the default, with a warning
   );
   const warnings = hub.lines.filter(({ level }) => level === 'warn').map(({ message }) => message);
   t.deepEqual(warnings, [
-    'converted/a was not restored, it has its default value: expected a number, got "seven" (string)',
-    'converted/b was not restored, its state is unknown: expected a number, got "eight" (string)',
+    'cannot restore converted/a, so it has its default value: expected a number, got "seven" (string)',
+    'cannot restore converted/b, so its state is unknown: expected a number, got "eight" (string)',
   ]);
 });
 
@@ -172,7 +172,7 @@ test('a second hub in the same folder runs, and does not touch the values', asyn
   set(first, 'desk', values);
   const second = await installation.start();
   t.is(statusOf(second, 'store').state, 'degraded');
-  t.regex(statusOf(second, 'store').reason, /another hub keeps its values in this folder/);
+  t.regex(statusOf(second, 'store').reason, /another hub stores its values in this folder/);
   set(second, 'desk', { text: 'of the second' });
   await second.stop();
   await first.stop();

@@ -340,7 +340,7 @@ export function openAudit({ folder, maxBytes, keepMs, isRead, isSuspect }: OpenA
   const files = filesOf(folder, 'audit');
   return openStored<HeldAudit, AuditDatabase>(files, {
     lock: 'audit',
-    others: 'keeps its audit in this folder',
+    others: 'stores its audit in this folder',
     isRead,
     create: (path) => {
       expectRoom(folder, 'audit');

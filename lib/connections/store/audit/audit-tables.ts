@@ -120,7 +120,7 @@ export function rowOfStart(
 
 /** Creates the entry for lost entries. */
 export function rowOfLost(time: number, count: number): AuditRow {
-  const cause = 'more entries than could be written';
+  const cause = 'entries arrived faster than they could be written';
   return { ...nothing, n: 0, time, kind: 'lost', user: 'hub', count, cause };
 }
 

@@ -76,7 +76,7 @@ function* findInBlocks(database: DatabaseSync, question: AuditQuestion): Iterabl
     (kind === undefined ? auditKinds.includes(entry.kind) : entry.kind === kind);
   for (const block of found) {
     yield undefined;
-    if (!isWhole(block)) throw new DamagedError('a row of many entries differs from what was written');
+    if (!isWhole(block)) throw new DamagedError('a block of entries differs from what was written');
     yield* unpackEntries(block).filter(isMeant).reverse();
   }
 }

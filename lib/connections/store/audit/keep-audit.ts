@@ -97,7 +97,11 @@ class AuditKeeper extends Keeper implements RecordedArchive {
 
   protected reasons() {
     const { lost } = this.#queue;
-    return [lost > 0 ? `lost ${counted(lost, 'entry', 'entries')}: more than could be written` : undefined];
+    return [
+      lost > 0
+        ? `lost ${counted(lost, 'entry', 'entries')}, which arrived faster than they could be written`
+        : undefined,
+    ];
   }
 
   protected async open(): Promise<void> {

@@ -295,7 +295,7 @@ export class PastDatabase {
       isStored(series.type, value);
     const found: EventRow[] = [];
     for (const block of this.#blocks([Math.floor(hour / hourMs), series.id], from, before.time, which)) {
-      if (!isWhole(block)) throw new DamagedError('a row of many changes differs from what was written');
+      if (!isWhole(block)) throw new DamagedError('a block of changes differs from what was written');
       const events = unpackBlock(block).filter(isMeant);
       for (const event of which === 'first' ? events : events.reverse()) found.push(event);
       if (found.length >= limit) break;

@@ -194,7 +194,7 @@ export class LiveSelection {
       throw this.#noRoom(`a snapshot of at most ${count(maxSnapshotBytes)} bytes`, count(bytes));
     const { maxBytes } = this.#options.shelf;
     const all = count(this.#allBytes(snapshot));
-    throw this.#noRoom(`at most ${count(maxBytes)} bytes of all snapshots`, `${all}: forget some`);
+    throw this.#noRoom(`at most ${count(maxBytes)} bytes for all snapshots`, `${all}: forget some`);
   }
 
   /** Returns the total size of all snapshots once this snapshot has replaced the one with the same name. */
@@ -206,7 +206,7 @@ export class LiveSelection {
   /** Checks that the snapshots are available. Errors: `conflict` until the store has read the snapshots from disk. */
   #expectReady(parameterId: string): void {
     if (!this.#options.shelf.isReady)
-      throw new HubError('conflict', `${this.#where(parameterId)}: expected a running store; the store is starting`);
+      throw new HubError('conflict', `${this.#where(parameterId)}: the store is still starting: try again later`);
   }
 
   #noRoom(expected: string, got: string): HubError {

@@ -434,7 +434,7 @@ export async function openValues(context: OpenContext): Promise<OpenedValues> {
 }
 
 function tooLate(opened: Opened): Opened {
-  const loss = `the disk did not answer within ${restoreDeadlineMs / 1000} s: the hub has started without the values kept there`;
+  const loss = `the disk did not answer within ${restoreDeadlineMs / 1000} s: the hub has started without the stored values`;
   return { ...opened, losses: [...opened.losses, loss] };
 }
 

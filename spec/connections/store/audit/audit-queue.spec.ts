@@ -80,5 +80,11 @@ test('waiting entries are limited: lost ones are counted, and reported', (t) => 
   t.is(queue.lost, 5);
   t.is(queue.take().length, maxBatchRows);
   const rest = takeAll(queue);
-  t.like(rest.at(-1), { kind: 'lost', user: 'hub', time: 1e6, count: 5, cause: 'more entries than could be written' });
+  t.like(rest.at(-1), {
+    kind: 'lost',
+    user: 'hub',
+    time: 1e6,
+    count: 5,
+    cause: 'entries arrived faster than they could be written',
+  });
 });

@@ -67,10 +67,10 @@ test('a file that is damaged at the start is set aside, and replaced by a new on
       const { opened, database, close } = openAudit({ ...request, folder });
       t.is(opened.reason, undefined, what);
       t.is(opened.held?.lastEntry ?? 0, hasCopy ? 100 : 0, what);
-      const lost = hasCopy ? 'the copy of \\S+ is used, later entries are lost' : 'all entries are lost';
+      const lost = hasCopy ? 'the copy of \\S+ is used, and later entries are lost' : 'all entries are lost';
       t.regex(
         opened.losses.join(),
-        new RegExp(`audit\\.db is damaged \\(.+\\), set aside as audit\\.damaged-\\S+: ${lost}$`),
+        new RegExp(`audit\\.db is damaged \\(.+\\) and was set aside as audit\\.damaged-\\S+: ${lost}$`),
       );
       t.true(
         (await readdir(folder)).some((name) => name.startsWith('audit.damaged-')),
@@ -104,7 +104,7 @@ test('an unusable folder is reported, and so is one of another hub', async (t) =
   t.regex(openAudit({ ...request, folder: join(folder, 'data') }).opened.reason!, /^cannot write .*audit\.db: /);
   const first = openAudit({ ...request, folder });
   const second = openAudit({ ...request, folder });
-  t.regex(second.opened.reason!, /audit\.db: another hub keeps its audit in this folder$/);
+  t.regex(second.opened.reason!, /audit\.db: another hub stores its audit in this folder$/);
   first.close();
 });
 

@@ -104,7 +104,7 @@ test('a history that another hub still writes is left alone until it is released
   const theirs = new FolderLock(data, 'history');
   const hub = await installation.start();
   await hub.logged(
-    /^connection "store" is degraded: history: nothing is recorded: another hub keeps its history in this folder$/,
+    /^connection "store" is degraded: history: nothing is recorded: another hub stores its history in this folder$/,
   );
   t.false(existsSync(join(data, 'history.db')));
   hub.write('desk/level', 1, writer);
@@ -172,7 +172,7 @@ for (const [what, damage] of Object.entries(damages))
     keep(installation, { 'desk/text': 'before' });
     await damage(join(installation.folder, 'data', 'history.db'));
     const hub = await installation.start();
-    const said = /history: .*history\.db is damaged \(.+\), set aside as (history\.damaged-\S+\.db): .* is lost/;
+    const said = /history: .*history\.db is damaged \(.+\) and was set aside as (history\.damaged-\S+\.db): .* is lost/;
     await eventually(() => said.test(statusOf(hub, 'store').reason));
     const [, aside] = said.exec(statusOf(hub, 'store').reason)!;
     t.true((await readdir(join(installation.folder, 'data'))).includes(aside!));

@@ -150,10 +150,10 @@ export class HistoryKeeping {
       const aside = setAside(files);
       const now = new Date().toISOString();
       this.#losses.push(
-        `${files.path} is damaged (${reason}), set aside as ${aside}: everything recorded before ${now} is lost`,
+        `${files.path} is damaged (${reason}) and was set aside as ${aside}: everything recorded before ${now} is lost`,
       );
     } catch (error) {
-      this.#losses.push(`${files.path} is damaged (${reason}), and cannot be set aside: ${messageOf(error)}`);
+      this.#losses.push(`${files.path} is damaged (${reason}) and cannot be set aside: ${messageOf(error)}`);
     }
   }
 
@@ -193,6 +193,6 @@ function takeLock(folder: string): FolderLock {
     return new FolderLock(folder, 'history');
   } catch (error) {
     if (troubleOf(error) !== 'busy') throw error;
-    throw new Error('another hub keeps its history in this folder', { cause: error });
+    throw new Error('another hub stores its history in this folder', { cause: error });
   }
 }

@@ -57,7 +57,7 @@ export function clearLog({ folder, name, path }: DatabaseFiles, now = new Date()
   const target = nameAside(folder, name, now);
   for (const companion of inTheWay) renameSync(path + companion, join(folder, target + companion));
   removeOldest(folder, name, target);
-  return inTheWay.map((companion) => `${path}${companion} is not a file, set aside as ${target}${companion}`);
+  return inTheWay.map((companion) => `${path}${companion} is not a file and was set aside as ${target}${companion}`);
 }
 
 /** Replaces the database with its hourly copy. */

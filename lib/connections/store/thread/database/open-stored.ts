@@ -16,7 +16,7 @@ import { troubleOf } from './store-database.ts';
 interface Opening<Held, Database> extends Recovery<Held> {
   /** The name of the lock in the folder, such as `hub`. */
   readonly lock: string;
-  /** What another hub that holds the lock is doing, for the error: `keeps its values in this folder`. */
+  /** What another hub that holds the lock is doing, for the error: `stores its values in this folder`. */
   readonly others: string;
   /** Whether the contents are needed even if the database cannot be written. */
   readonly isRead: boolean;
@@ -184,7 +184,7 @@ function recover<Held>(files: DatabaseFiles, losses: string[], recovery: Recover
       if (isCopy) rmSync(files.copy, { force: true }); // the contents of the copy were just set aside
       const next = isFile(files.copy) ? ofCopy(files, recovery) : recovery.lost;
       const what = isCopy ? 'its copy' : files.path;
-      losses.push(`${what} is damaged (${messageOf(error)}), set aside as ${aside}: ${next}`);
+      losses.push(`${what} is damaged (${messageOf(error)}) and was set aside as ${aside}: ${next}`);
     }
   }
 }
@@ -213,7 +213,7 @@ function ageOf(copy: string): number | undefined {
 
 /** Describes the loss when the hourly copy is used. */
 function copyText({ copy }: DatabaseFiles, lostSince: string): string {
-  return `the copy of ${new Date(timeOf(copy)!).toISOString()} is used, ${lostSince}`;
+  return `the copy of ${new Date(timeOf(copy)!).toISOString()} is used, and ${lostSince}`;
 }
 
 function ofCopy(files: DatabaseFiles, { lostSince, lost }: Recovery<unknown>): string {

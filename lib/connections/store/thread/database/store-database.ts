@@ -193,7 +193,7 @@ export function expectRoom(folder: string, part: keyof typeof reserves, plannedB
   const free = bavail * bsize;
   if (free - plannedBytes >= reserve) return;
   if (free >= reserve)
-    throw new NoRoomError(`expected ${megabytes(plannedBytes + reserve)} free on the disk, got ${megabytes(free)}`);
+    throw new NoRoomError(`expected ${megabytes(plannedBytes + reserve)} of free disk space, got ${megabytes(free)}`);
   throw new NoRoomError(`the disk is nearly full: the last ${megabytes(reserve)} are reserved for more important data`);
 }
 

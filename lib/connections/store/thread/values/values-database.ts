@@ -289,7 +289,7 @@ export function beginValues({ folder, maxBytes, isRead }: Omit<ReadRequest, 'ask
   const files = filesOf(folder, 'values');
   return beginStored<Held, ValuesDatabase>(files, {
     lock: 'hub',
-    others: 'keeps its values in this folder',
+    others: 'stores its values in this folder',
     isRead,
     create: ValuesDatabase.create,
     read: (path) => ValuesDatabase.check(path, isRead),
@@ -303,13 +303,13 @@ export function beginValues({ folder, maxBytes, isRead }: Omit<ReadRequest, 'ask
   });
 }
 
-/** Describes the damaged rows: `values.db has 2 damaged rows, their contents are lost: desk/lamp, desk/level`. */
+/** Describes the damaged rows: `values.db has 2 damaged rows, whose contents are lost: desk/lamp, desk/level`. */
 function lossesOf(path: string, { damaged }: Held): string[] {
   if (damaged.length === 0) return [];
   const names = damaged.slice(0, shownNames).map((name) => name.slice(0, shownCharacters));
   const more = damaged.length > shownNames ? ` and ${damaged.length - shownNames} more` : '';
-  const rows = damaged.length === 1 ? 'a damaged row, its' : `${damaged.length} damaged rows, their`;
-  return [`${path} has ${rows} contents are lost: ${names.join(', ')}${more}`];
+  const rows = damaged.length === 1 ? 'a damaged row' : `${damaged.length} damaged rows`;
+  return [`${path} has ${rows}, whose contents are lost: ${names.join(', ')}${more}`];
 }
 
 // Reads the rows of `values.db` and omits rows with a wrong checksum. The values are checked as well, because a user who edits the database
