@@ -136,7 +136,7 @@ async function startHub(t: ExecutionContext, main: string, flow: string, env: No
   const errors = readText(hub.stderr);
   let port: string | undefined;
   for await (const line of createInterface(hub.stdout)) {
-    port = /listens on .*:(\d+)\//.exec(line)?.[1];
+    port = /listening on .*:(\d+)\//.exec(line)?.[1];
     if (port !== undefined) break;
   }
   const stop = async () => {

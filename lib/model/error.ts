@@ -53,7 +53,7 @@ export class HubError extends Error {
 }
 
 export function noSuchParameter(address: string): HubError {
-  const message = `${address}: expected the address of a parameter, got an unknown one`;
+  const message = `${address}: no parameter has this address`;
   return new HubError('unknown-parameter', message);
 }
 

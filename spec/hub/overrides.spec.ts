@@ -148,7 +148,7 @@ for (const [where, more] of [
     const folder = await createFolder(t, { 'flow.json5': { ...flow, connections } });
     const begin = async () => {
       const process = startProcess(t, ['run', folder]);
-      const [, port] = await process.shows(/listens on .*:(\d+)\//);
+      const [, port] = await process.shows(/listening on .*:(\d+)\//);
       const ask = async <T>(path: string, body?: object) => {
         const headers = { 'content-type': 'application/json' };
         const sent = body && { method: 'POST', headers, body: JSON.stringify(body) };

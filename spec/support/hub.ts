@@ -89,7 +89,7 @@ export function expectHits(t: ExecutionContext, { lines }: HubUnderTest, limits:
 
 /** The port of each REST API connection of a hub, in the order of their starts. */
 export function portsOf({ lines }: Pick<HubUnderTest, 'lines'>): number[] {
-  return lines.flatMap(({ message }) => /^listens on .*:(\d+)\/$/.exec(message)?.[1] ?? []).map(Number);
+  return lines.flatMap(({ message }) => /^listening on .*:(\d+)\/$/.exec(message)?.[1] ?? []).map(Number);
 }
 
 /** How a connection of a hub is. */

@@ -71,7 +71,7 @@ class KilledHub {
     const { promise, resolve, reject } = Promise.withResolvers<number>();
     const read = (text: Buffer) => {
       output = (output + String(text)).slice(-10_000);
-      const [, port] = /listens on .*:(\d+)\//.exec(output) ?? [];
+      const [, port] = /listening on .*:(\d+)\//.exec(output) ?? [];
       if (port !== undefined) resolve(Number(port));
     };
     child.stdout.on('data', read);

@@ -232,7 +232,7 @@ function createOrigins(id: string): (principal: Principal, address: string) => O
 function logWhere({ settings, log }: ConnectionContext<Settings>, port: number, isOpenToAll: boolean): void {
   const { bindIp, tls } = settings;
   const scheme = tls ? 'https' : 'http';
-  log.info({ port }, `listens on ${scheme}://${urlHost(bindIp)}:${port}/`);
+  log.info({ port }, `listening on ${scheme}://${urlHost(bindIp)}:${port}/`);
   if (isEveryInterface(bindIp) && isOpenToAll)
     log.warn(
       {},

@@ -122,7 +122,7 @@ test.serial(
   async (t) => {
     const [open, guarded, ...proxied] = portsOf(await plain()) as [number, number, number, number];
     const file = join(await createFolder(t), 'a.tar');
-    await t.throwsAsync(backup(file, options(guarded), quiet), { message: /expected the credentials of this hub/ });
+    await t.throwsAsync(backup(file, options(guarded), quiet), { message: /expected valid credentials for this hub/ });
     t.is(await backup(file, options(guarded, 'YQ=='), quiet), 0);
     const request = 'GET /hub/backup';
     for (const header of ['x-forwarded-for', 'forwarded', 'via', 'x-real-ip'])

@@ -71,7 +71,7 @@ test.serial(
     });
     const { status, output, errors } = await runHere(t, folder);
     t.is(status, 1);
-    const why = `connections.second.port: expected a free port, 127.0.0.1 port ${port} is in use, or does not belong to this machine: set another port, or stop the program that uses it`;
+    const why = `connections.second.port: expected a free port, but 127.0.0.1 port ${port} is in use or does not belong to this machine: set another port, or stop the program that uses it`;
     t.is(errors.replace(/:\d+:\d+:/, ':'), `${join(folder, 'flow.json5')}: ${why}\n`);
     t.false(output.includes('expected a free port'), 'the log does not repeat it');
     t.false(output.includes('patchbay 0'));
@@ -88,7 +88,7 @@ test.serial('D-31: two hubs never share a port, also when one listens on all int
     t.is(status, 1);
     t.regex(
       errors,
-      /: connections\.api\.port: expected a free port, [^\n]+ is in use, or does not belong to this machine: set another port, or stop the program that uses it\n$/,
+      /: connections\.api\.port: expected a free port, but [^\n]+ is in use or does not belong to this machine: set another port, or stop the program that uses it\n$/,
     );
   }
   const { status, headers, text } = await ask(t, port, 'GET /hub/', { headers: { authorization: 'Bearer YQ==' } });
@@ -130,7 +130,7 @@ test.serial('S-06: bindIp listens on that address only', async (t) => {
   const hub = await startTestHub(t, { connections: { api: { ...api, bindIp: '127.0.0.2' } } });
   await t.throwsAsync(ask(t, hub.port, 'GET /hub/'));
   const message =
-    /: connections\.api\.port: expected a free port, 203\.0\.113\.7 port 0 is in use, or does not belong to this machine: set another port, or stop the program that uses it$/;
+    /: connections\.api\.port: expected a free port, but 203\.0\.113\.7 port 0 is in use or does not belong to this machine: set another port, or stop the program that uses it$/;
   await t.throwsAsync(startTestHub(t, { connections: { api: { ...api, bindIp: '203.0.113.7' } } }), { message });
 });
 
@@ -213,7 +213,7 @@ test.serial(
       'more/notes.txt': 'no flow file',
     });
     const running = start(t, ['--log-format', 'pretty', join(folder, 'desk.json5'), join(folder, 'more')]);
-    const [, port] = await running.shows(/listens on http:\/\/127\.0\.0\.1:(\d+)\//);
+    const [, port] = await running.shows(/listening on http:\/\/127\.0\.0\.1:(\d+)\//);
     await running.shows(/patchbay \S+ runs 3 connections, 1 rule, 2 parameters/);
     await ask(t, Number(port), 'GET /update?parameter=desk/lamp&value=false');
     t.is((await ask(t, Number(port), 'GET /parameters/copy/lamp')).text, 'false');
@@ -229,7 +229,7 @@ test.serial('D-30: the log is JSON lines for machines, without secrets, and igno
   const flow = { connections: { api: { ...api, ...secrets }, desk } };
   const { readLog, stop, ended } = await startHere(t, await createFolder(t, { 'flow.json5': flow }));
   await eventually(() => /patchbay \S+ runs/.test(readLog()), 'it runs');
-  const port = Number(/listens on [^"]*:(\d+)\//.exec(readLog())?.[1]);
+  const port = Number(/listening on [^"]*:(\d+)\//.exec(readLog())?.[1]);
   const headers = { authorization: 'Bearer c2VjcmV0' };
   await ask(t, port, 'GET /parameters/desk/lamp', { headers: { authorization: 'Bearer d3Jvbmc=' } });
   await ask(t, port, 'GET /update?parameter=desk/lamp', { headers });

@@ -95,7 +95,7 @@ async function start(folder: string): Promise<Running> {
   const log: HubLog = {
     debug: () => {},
     info: (_fields, message) => {
-      port ||= /^listens on .*:(\d+)\/$/.exec(message)?.[1] ?? '';
+      port ||= /^listening on .*:(\d+)\/$/.exec(message)?.[1] ?? '';
     },
     warn: (_fields, message) => void reported.push(message),
     error: (_fields, message) => void reported.push(message),

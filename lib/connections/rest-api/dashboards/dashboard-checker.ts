@@ -46,7 +46,7 @@ export class DashboardChecker {
     const answer = await this.#queue({ file, text, isEdit: false });
     if (answer instanceof HubError) return answer;
     if ('text' in answer) return new JsonText(answer.text, answer.etag);
-    return new HubError('internal', `${file}: expected a dashboard from the checking thread`);
+    return new HubError('internal', `${file}: the thread that checks dashboards sent an unexpected answer`);
   }
 
   /** Resolves to the errors and the addresses in the edited text of a dashboard. Errors: `bad-dashboard` if the text cannot be checked. */
@@ -70,14 +70,12 @@ export class DashboardChecker {
     const fail = (reason: string) => {
       if (this.#worker === worker) this.#worker = undefined;
       void worker.terminate();
-      resolve(
-        new HubError('bad-dashboard', `${question.file}: expected a dashboard that the hub can check, ${reason}`),
-      );
+      resolve(new HubError('bad-dashboard', `${question.file}: the dashboard cannot be checked: ${reason}`));
     };
-    const late = setTimeout(fail, longestMs, `got one that takes longer than ${longestMs / 1000} s`);
+    const late = setTimeout(fail, longestMs, `it takes longer than ${longestMs / 1000} s`);
     worker.once('message', (answer: Answer) => resolve(readAnswer(answer)));
-    worker.once('error', (error) => fail(`got ${messageOf(error)}`));
-    worker.once('exit', () => fail('got one that crashes the checking thread'));
+    worker.once('error', (error) => fail(messageOf(error)));
+    worker.once('exit', () => fail('it crashes the thread that checks dashboards'));
     worker.postMessage(question);
     return promise.finally(() => {
       clearTimeout(late);

@@ -65,7 +65,10 @@ export const endpoints = [
     act({ id, hub }, { action, until, reason }, { by, rest }) {
       const target = decodePath(rest);
       if (target === id && action !== 'start')
-        throw new HubError('conflict', `${action}: expected another connection: "${id}" receives this request`);
+        throw new HubError(
+          'conflict',
+          `${action}: expected a connection other than "${id}", which receives this request`,
+        );
       return describeConnection(hub.control(target, action, by, termOf(until, reason)));
     },
   }),

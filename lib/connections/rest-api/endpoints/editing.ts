@@ -85,7 +85,7 @@ export const endpoints = [
     async act({ hub, id }, { file, base, ops, files, mode, comment = '', rehearse }, { by, principal }) {
       const isSingle = file !== undefined && base !== undefined && ops !== undefined;
       if (isSingle === (files !== undefined))
-        throw new HubError('bad-request', 'expected file, base and ops, or files, a list of such objects');
+        throw new HubError('bad-request', 'expected `file`, `base` and `ops`, or `files` with a list of such objects');
       const edits = isSingle ? [{ file, base, ops }] : files!;
       const rehearsed = rehearse && { rehearse: { rule: rehearse.rule, recorded: rehearse.recorded ?? [] } };
       const request = { files: edits, mode, comment, ...rehearsed };

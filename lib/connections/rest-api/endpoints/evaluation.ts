@@ -91,7 +91,7 @@ function evaluate(expression: string, from: z.output<typeof evaluation>['from'],
   if (loops > 1)
     throw new HubError(
       'bad-request',
-      'expression: expected at most one call of `all`, `exists`, `map`, `filter` or `cel.bind` here',
+      'expression: expected at most one call to `all`, `exists`, `map`, `filter` or `cel.bind` here',
     );
   for (const { name, address, asks } of lookedUp) {
     const { value, device, wanted } = find(address, view);
@@ -169,7 +169,7 @@ async function usagesOf({ hub, dashboards }: Context, query: string, principal: 
   if (address === undefined || more.length > 0)
     throw new HubError(
       'bad-request',
-      `query: expected address=<address> once, got ${more.length > 0 ? 'more' : 'none'}`,
+      `query: expected address=<address> once, got ${more.length > 0 ? 'several' : 'none'}`,
     );
   find(address, principal.view);
   const { rights } = principal;

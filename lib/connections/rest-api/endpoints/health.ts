@@ -1,5 +1,6 @@
 // GET /hub/health: the state of the hub and its connections, for people and monitoring. Also probes for supervisors and load balancers.
 
+import { counted } from '../../../model/digits.ts';
 import { HubError } from '../../../model/error.ts';
 import { type Health, health, type Probe, probe } from '../../../wire/http/operation.ts';
 import { toIsoTime } from '../../../wire/time.ts';
@@ -78,11 +79,14 @@ interface ReadyContext {
 export function isReady({ hub, isStopping }: ReadyContext, { rights }: Principal): Probe {
   if (isStopping()) throw new HubError('unavailable', 'the hub is shutting down');
   if (!hub.leadership.isDone)
-    throw new HubError('unavailable', 'expected connections and rules to run, or another hub that runs them');
+    throw new HubError('unavailable', 'neither this hub nor another hub runs the connections and rules');
   const failed = hub.connections().filter(({ state }) => state === 'failed');
   if (failed.length === 0) return { status: 'ready' };
   if (rights?.has('manage') === false)
-    throw new HubError('unavailable', `expected all connections to run, but ${failed.length} failed`);
+    throw new HubError(
+      'unavailable',
+      `not all connections are running: ${counted(failed.length, 'connection')} failed`,
+    );
   const reasons = failed.map(({ id, reason }) => `connection "${id}" has failed: ${reason}`);
-  throw new HubError('unavailable', `expected all connections to run, ${reasons.join('; ')}`);
+  throw new HubError('unavailable', `not all connections are running: ${reasons.join('; ')}`);
 }

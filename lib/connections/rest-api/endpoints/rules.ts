@@ -110,7 +110,7 @@ export function termOf(until: string | null | undefined, reason = ''): SwitchTer
 function onlyRule(query: string): string {
   const [rule, ...more] = new URLSearchParams(query).getAll('rule');
   if (rule !== undefined && more.length === 0) return rule;
-  throw new HubError('bad-request', `query: expected rule=<name> once, got ${rule === undefined ? 'none' : 'more'}`);
+  throw new HubError('bad-request', `query: expected rule=<name> once, got ${rule === undefined ? 'none' : 'several'}`);
 }
 
 /** The number of rules to examine between two checks of the clock. */

@@ -28,7 +28,11 @@ export class PastShares {
       );
     const most = limits.pastBytes.default;
     if (share.bytes >= most || this.#bytes >= most * together)
-      throw new LimitError('pastBytes', 'unavailable', 'expected earlier answers to be read first');
+      throw new LimitError(
+        'pastBytes',
+        'unavailable',
+        'too many bytes of earlier answers are unread: read those answers first',
+      );
     share.questions++;
     this.#shares.set(owner, share);
     return () => {

@@ -52,7 +52,7 @@ function addChanges(families: Families, { hub, sockets, writes }: MetricsContext
   families.counters('patchbay_changes_total', 'Changes of parameters, by origin.', 'origin', () =>
     Object.entries(sockets.fanOut.changes),
   );
-  families.counters('patchbay_writes_total', 'Writes of clients, by result: ok, or an error code.', 'result', () => [
+  families.counters('patchbay_writes_total', 'Writes by clients, by result: ok, or an error code.', 'result', () => [
     ['ok', writes.taken] as const,
     ...writes.refused,
   ]);
@@ -186,7 +186,7 @@ function addClients(families: Families, { sockets, hits }: MetricsContext): void
   families.histogram('patchbay_fanout_delay_seconds', delay, () => rounds.durations);
   const conflated = 'Changes that newer values replaced because a client with delivery all was behind.';
   families.counter('patchbay_conflated_total', conflated, () => lost.values);
-  const fires = 'Trigger fires that clients missed because they were behind, or were disconnected for being behind.';
+  const fires = 'Trigger firings that clients missed because they were behind, or were disconnected for being behind.';
   families.counter('patchbay_fires_lost_total', fires, () => lost.fires);
   const limits = 'Number of times that clients exceeded a limit.';
   families.counters('patchbay_limit_hits_total', limits, 'limit', () => Object.entries(hits.counts));
@@ -237,7 +237,7 @@ function addDomain(families: Families, { mirroring }: HubPort): void {
   mirrors.counters('patchbay_mirror_refused_total', refused, (mirror) => mirror.refused);
   const gaps = 'Gaps in the messages from a hub.';
   mirrors.counters('patchbay_mirror_gaps_total', gaps, (mirror) => mirror.gaps);
-  const lost = 'Trigger fires of a hub that never arrived.';
+  const lost = 'Trigger firings from a hub that never arrived.';
   mirrors.counters('patchbay_mirror_fires_lost_total', lost, ({ lostFires }) => lostFires);
 }
 

@@ -133,7 +133,7 @@ export class Directory {
   seenBy(manager: SignedInUser, name: string): { readonly seen: SignedInUser; readonly isNew: boolean } {
     const account = this.#accounts.get(name);
     if (account === undefined) throw new HubError('not-found', `see as: expected the name of a user, got "${name}"`);
-    const device = `seen by ${manager.device ?? manager.name}`;
+    const device = `viewed by ${manager.device ?? manager.name}`;
     const signedInUsers = this.#signedIn.get(account) ?? new Map<string | undefined, SignedInUser>();
     this.#signedIn.set(account, signedInUsers);
     const known = signedInUsers.get(device);

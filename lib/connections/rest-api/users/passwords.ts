@@ -155,7 +155,7 @@ function tooMany(): LimitError {
   return new LimitError(
     'passwords',
     'unavailable',
-    `expected at most ${maxWaiting} waiting passwords, each for at most ${longestWaitMs / 1000} s, got more`,
+    `expected at most ${maxWaiting} passwords waiting to be checked, each for at most ${longestWaitMs / 1000} s, got more: try again later`,
   );
 }
 

@@ -146,7 +146,7 @@ export class BoundedView implements View {
 
 /** Returns the error for a client that is not admitted, or is no longer admitted. */
 export function notLetIn(): HubError {
-  return new HubError('unauthorized', 'Authorization: expected the credentials of this hub');
+  return new HubError('unauthorized', 'Authorization: expected valid credentials for this hub');
 }
 
 /** Checks that a principal still has access. Errors: `unauthorized`. */

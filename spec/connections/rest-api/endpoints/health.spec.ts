@@ -20,7 +20,7 @@ test('a supervisor needs no credentials; only managers see failed connections', 
       return JSON.parse(text).detail as string;
     };
     t.is((await ask(t, hub.port, 'GET /hub/health/live')).text, '{"status":"live"}\n');
-    t.is(await readiness({}), 'expected all connections to run, but 1 failed');
+    t.is(await readiness({}), 'not all connections are running: 1 connection failed');
     t.regex(await readiness({ authorization }), /connection "xml" has failed: ./);
     t.is((await ask(t, hub.port, 'GET /hub/health')).status, 401);
   }
@@ -53,6 +53,6 @@ test('a hub of a pair that does not know whether another one runs is not ready',
   const hub = await startTestHub(t, { connections: { api, nats, desk: { type: 'dummy', parameters: ['lamp,B'] } } });
   const { status, text } = await ask(t, hub.port, 'GET /hub/health/ready');
   t.is(status, 503);
-  t.regex(JSON.parse(text).detail, /^expected connections and rules to run/);
+  t.regex(JSON.parse(text).detail, /^neither this hub nor another hub runs the connections and rules/);
   t.is((await ask(t, hub.port, 'GET /hub/health/live')).status, 200);
 });

@@ -171,7 +171,7 @@ test('the log is read in parts, by level, and contains no secret', async (t) => 
   const headers = { authorization: `Bearer ${secrets.token}` };
   const read = async (query: string) => JSON.parse((await ask(t, hub.port, `GET /hub/log${query}`, { headers })).text);
   const all = await read('');
-  t.true(all.entries.some(({ message }: { message: string }) => message.startsWith('listens on ')));
+  t.true(all.entries.some(({ message }: { message: string }) => message.startsWith('listening on ')));
   t.like(
     all.entries.find(({ connection }: { connection?: string }) => connection === 'clock'),
     {

@@ -120,7 +120,7 @@ test('/hub/health/live is 200 immediately, /hub/health/ready while no connection
   t.is((await ask(t, hub.port, 'GET /hub/health/live')).text, '{"status":"live"}\n');
   const { status, text } = await ask(t, hub.port, 'GET /hub/health/ready');
   t.is(status, 503);
-  t.regex(JSON.parse(text).detail, /^expected all connections to run, connection "xml" has failed: ./);
+  t.regex(JSON.parse(text).detail, /^not all connections are running: connection "xml" has failed: ./);
   hub.control('xml', 'stop', writer);
   t.is((await ask(t, hub.port, 'GET /hub/health/ready')).text, '{"status":"ready"}\n');
 });

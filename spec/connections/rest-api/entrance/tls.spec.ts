@@ -38,7 +38,7 @@ async function startSecure(t: ExecutionContext, wish: CertificateWish = {}, sett
 test('D-32: with tls the hub reads, writes and serves files by HTTPS', async (t) => {
   const hub = await startSecure(t);
   const { ca } = hub;
-  t.true(hub.lines.some(({ message }) => message === `listens on https://127.0.0.1:${hub.port}/`));
+  t.true(hub.lines.some(({ message }) => message === `listening on https://127.0.0.1:${hub.port}/`));
   t.is((await ask(t, hub.port, 'GET /parameters/desk/lamp', { ca })).text, 'true');
   t.is((await ask(t, hub.port, 'GET /update?parameter=desk/lamp&value=0', { ca })).text, 'OK');
   t.is(hub.find('desk/lamp')?.value, false);

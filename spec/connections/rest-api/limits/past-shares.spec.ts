@@ -24,7 +24,7 @@ test('only a client that does not read its answers is asked to read them first',
   const leave = shares.enter('10.0.0.1');
   const free = shares.hold('10.0.0.1', most);
   const error = t.throws<LimitError>(() => shares.enter('10.0.0.1'));
-  t.is(error.message, 'expected earlier answers to be read first');
+  t.is(error.message, 'too many bytes of earlier answers are unread: read those answers first');
   t.like(error, { code: 'unavailable', limit: 'pastBytes' });
   t.notThrows(() => shares.enter('10.0.0.2'));
   free();

@@ -39,7 +39,7 @@ test('the number of waiting passwords is limited', async (t) => {
   const compared = Array.from({ length: most }, () => check.isRight('x', asker));
   t.is(await check.isRight('x', asker), false, 'the newest one finds room');
   const error = await t.throwsAsync<LimitError>(Promise.resolve(compared[1]), {
-    message: `expected at most ${limits.passwords.default} waiting passwords, each for at most 10 s, got more`,
+    message: `expected at most ${limits.passwords.default} passwords waiting to be checked, each for at most 10 s, got more: try again later`,
   });
   t.is(error.limit, 'passwords');
   const results = await Promise.allSettled(compared);

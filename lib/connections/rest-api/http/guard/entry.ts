@@ -256,7 +256,7 @@ export function createOwnerCheck(settings: Settings) {
     if (hasCredentials) return;
     const isPassedOn = isBehindProxy || proxyHeaders.some((header) => request.getHeader(header) !== '');
     if (isLoopback(address) && !isPassedOn) return;
-    const expected = 'expected a hub with credentials, or a program on the machine of the hub, without a proxy';
+    const expected = "expected a hub with credentials, or a program on the hub's own machine without a proxy";
     throw new HubError(
       'forbidden',
       `${shownPath(request.getUrl())}: ${expected}, got ${shownAddress(address)}; set credentials with users, username or token`,

@@ -67,7 +67,7 @@ for (const [settings, challenges] of [
     const hub = await startDesk(t, settings);
     const plain = await ask(t, hub.port, 'GET /parameters/desk/lamp');
     t.is(plain.headers['www-authenticate'], challenges);
-    t.is(plain.text, 'Authorization: expected the credentials of this hub\n');
+    t.is(plain.text, 'Authorization: expected valid credentials for this hub\n');
     const headers = { accept: 'application/json' };
     t.like(JSON.parse((await ask(t, hub.port, 'GET /parameters/desk/lamp', { headers })).text), {
       status: 401,
