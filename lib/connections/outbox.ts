@@ -249,7 +249,7 @@ export class Outbox {
     const { targets, context, giveUpMs } = this.#options;
     const { data } = keptMessage.safeParse(kept);
     if (data === undefined || !targets.has(data.name)) {
-      context.log.warn({}, 'dropped a message of an earlier run: the settings no longer define it');
+      context.log.warn({}, 'dropped a message from an earlier run: the settings no longer define it');
       return;
     }
     this.#put({ ...data, leftMs: Math.min(Math.max(data.leftMs, 0), giveUpMs) });

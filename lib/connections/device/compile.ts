@@ -256,7 +256,7 @@ class Compiler {
     if (periods.length > 0 && Math.min(...periods) >= idleTimeout)
       this.#add(
         ['idleTimeout'],
-        `expected more than ${Math.min(...periods)} ms, the shortest interval between two questions, got ${idleTimeout} ms`,
+        `expected more than ${Math.min(...periods)} ms, the shortest interval between two requests, got ${idleTimeout} ms`,
       );
   }
 

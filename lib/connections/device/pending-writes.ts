@@ -98,7 +98,7 @@ export class PendingWrites {
     const { write, type, isRead, described } = instance.family;
     if (write === undefined) return;
     if (!this.#options.isOnline()) {
-      if (type === 'T') this.#options.log.warn({}, `${instance.id} was not sent: the device is offline`, 'not sent');
+      if (type === 'T') this.#options.log.warn({}, `cannot send ${instance.id}: the device is offline`, 'not sent');
       this.#options.settle(
         instance.id,
         new HubError('unavailable', `${this.#addressOf(instance)}: the device is offline`),
@@ -217,7 +217,7 @@ export class PendingWrites {
     const wanted = this.#wanted.get(instance);
     const isNewest = wanted !== undefined && wanted.change === change && wanted.value === value;
     if ('refused' in outcome) {
-      this.#options.log.warn({ parameter: id }, `${id} was not set: ${outcome.refused}`, `not set ${family.name}`);
+      this.#options.log.warn({ parameter: id }, `cannot set ${id}: ${outcome.refused}`, `not set ${family.name}`);
       if (isNewest)
         this.giveUp(
           instance,

@@ -135,7 +135,7 @@ export class DmxSession {
 
   refuse(bytes: Uint8Array, reason: string): void {
     this.#events.wire('in', bytes, reason);
-    this.#options.log.warn({}, `a packet was refused: ${reason}`, 'refused');
+    this.#options.log.warn({}, `rejected a packet: ${reason}`, 'refused');
   }
 
   // Sending
@@ -283,7 +283,7 @@ class ReceivedUniverse {
     if (source !== undefined && this.#protocol.isOld(sequence, source.sequence)) return false;
     if (isTerminated) return this.#sources.delete(name);
     if (source === undefined) {
-      if (this.#sources.size >= maxSources) throw new Error(`expected at most ${maxSources} sources of a universe`);
+      if (this.#sources.size >= maxSources) throw new Error(`expected at most ${maxSources} sources per universe`);
       source = { channels: new Uint8Array(maxChannels), priority, sequence, heardMs: nowMs };
       this.#sources.set(name, source);
     }

@@ -63,12 +63,13 @@ class Reader {
 
   #item(end: number, depth: number): Item {
     if (++this.#count > maxItems) throw new Error(`expected at most ${maxItems} items in a message`);
-    if (depth > maxDepth) throw new Error(`expected items nested at most ${maxDepth} deep`);
+    if (depth > maxDepth) throw new Error(`expected items to be nested at most ${maxDepth} levels deep`);
     const tag = this.#byte(end);
     if ((tag & 0x1f) === 0x1f) throw new Error('expected tags up to 30');
     const length = this.#length(end);
     if (length === undefined) {
-      if ((tag & isConstructed) === 0) throw new Error('expected a length, because the item contains no others');
+      if ((tag & isConstructed) === 0)
+        throw new Error('expected a definite length, because the item contains no other items');
       return { tag, bytes: noBytes, items: this.#itemsUntilMark(end, depth + 1) };
     }
     const from = this.#at;

@@ -184,7 +184,7 @@ export class Consumer {
       message = decodeGlow(packet);
     } catch (error) {
       context.wire('in', packet, messageOf(error));
-      context.log.warn({}, `a message was refused: ${messageOf(error)}`, 'message refused');
+      context.log.warn({}, `rejected a message: ${messageOf(error)}`, 'message refused');
       return;
     }
     context.wire('in', packet);
@@ -299,14 +299,14 @@ export class Consumer {
     }
     if (contents?.identifier === undefined) return undefined;
     if (this.#entries.size >= maxElements) {
-      log.warn({}, `the provider has more than ${maxElements} elements; the others are left out`);
+      log.warn({}, `the provider has more than ${maxElements} elements; the remaining elements are skipped`);
       return undefined;
     }
     const name = nameOf(contents.identifier, path.slice(path.lastIndexOf('.') + 1), parent.names);
     const id = parent.id === '' ? name : `${parent.id}/${name}`;
     const mistake = parameterIdMistake(id);
     if (mistake !== undefined) {
-      log.warn({ path }, `an element was left out: ${mistake}`, 'element left out');
+      log.warn({ path }, `skipped an element: ${mistake}`, 'element left out');
       return undefined;
     }
     const entry = createEntry(kind, path, id, parent, contents);
@@ -430,7 +430,7 @@ export class Consumer {
       if (disposition === 3 && live.wanted !== undefined)
         this.#writes.settle(
           live,
-          new HubError('not-confirmed', `${live.id}: the provider refused it: the target is locked`),
+          new HubError('not-confirmed', `${live.id}: the provider refused the write: the target is locked`),
         );
       if (disposition !== 3 || sources.length > 0) this.#writes.report(live, value);
     });

@@ -147,14 +147,14 @@ export function decodeGlow(message: Buffer): GlowMessage {
   try {
     return decode(message);
   } catch (error) {
-    if (error instanceof TypeError || error instanceof RangeError) throw new Error('expected a whole message of Glow');
+    if (error instanceof TypeError || error instanceof RangeError) throw new Error('expected a complete Glow message');
     throw error;
   }
 }
 
 function decode(message: Buffer): GlowMessage {
   const [root, ...more] = readItems(message.subarray(1));
-  if (root === undefined || root.tag !== tags.root || more.length > 0) throw new Error('expected one root of Glow');
+  if (root === undefined || root.tag !== tags.root || more.length > 0) throw new Error('expected a single Glow root');
   const found = new Decoder();
   for (const item of root.items)
     if (item.tag === tags.rootCollection) found.collection(item, '');

@@ -127,7 +127,7 @@ export class Provider {
     }
     consumer.taken += Math.max(1, message.commands.length + message.elements.length);
     if (consumer.taken > settings.requestsPerSecond)
-      return `expected at most ${settings.requestsPerSecond} requests in a second`;
+      return `expected at most ${settings.requestsPerSecond} requests per second`;
     wire('in', packet);
     for (const command of message.commands) this.#obey(consumer, command);
     // some consumers include the contents of an element in a command to the element, which is not a write
@@ -430,7 +430,7 @@ export class Provider {
     for (const consumer of this.#consumers.values())
       if (consumer.missed++ < keepAlives) this.#send(consumer, Buffer.of(frame.keepAlive));
       else {
-        log.info({}, `${consumer.sender.name} has been silent for too long, and was disconnected`, 'silent consumer');
+        log.info({}, `${consumer.sender.name} has been silent for too long and was disconnected`, 'silent consumer');
         consumer.sender.end?.();
       }
   }

@@ -73,7 +73,7 @@ class S101Framer implements Framer {
         const message = this.#end();
         if (message !== undefined) messages.push(message);
       } else if (byte === escaping) this.#isEscaped = true;
-      else if (byte >= escaped) this.#drop('expected bytes from F8 on to be escaped');
+      else if (byte >= escaped) this.#drop('expected the bytes F8 to FF to be escaped');
       else this.#add(byte);
     }
     if (strayBytes > 0) this.#refuse(bytes.subarray(0, 64), 'expected a frame, which begins with FE');
@@ -102,12 +102,12 @@ class S101Framer implements Framer {
     const frame = this.#frame.subarray(0, this.#length);
     if (this.#isTooLong) return this.#fault(`expected a frame of at most ${maxFrameBytes} bytes`);
     if (frame.length < 5 || crcOf(frame, frame.length) !== rightCrc)
-      return this.#fault('expected a frame with the right checksum');
-    if (frame[0] !== slot || frame[1] !== ember) return this.#fault('expected a frame of Ember+');
+      return this.#fault('expected a frame with a correct checksum');
+    if (frame[0] !== slot || frame[1] !== ember) return this.#fault('expected an Ember+ frame');
     if (frame[2] === command.keepAlive || frame[2] === command.keepAliveAnswer) return Buffer.of(frame[2]);
     if (frame[2] !== command.glow) return this.#fault('expected data or a keep-alive');
-    if (frame.length < 9 || frame.length < 9 + frame[6]!) return this.#fault('expected a whole head of a frame');
-    if (frame[5] !== glowDtd) return this.#fault('expected data of Glow');
+    if (frame.length < 9 || frame.length < 9 + frame[6]!) return this.#fault('expected a complete frame header');
+    if (frame[5] !== glowDtd) return this.#fault('expected Glow data');
     return this.#join(frame[4]!, frame.subarray(7 + frame[6]!, -2));
   }
 

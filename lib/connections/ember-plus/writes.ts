@@ -98,7 +98,10 @@ export class Writes {
       this.#confirmedMs = this.#options.context.scheduler.now();
       emit({ set: id, own, value, because: wanted.change });
     } else if (live.unsent === undefined && wanted.before !== undefined && isSameValue(wanted.before, value))
-      this.settle(live, new HubError('not-confirmed', `${id}: the provider refused the value; it still is ${value}`));
+      this.settle(
+        live,
+        new HubError('not-confirmed', `${id}: the provider refused the value, which is still ${value}`),
+      );
     else emit({ set: id, own, value });
   }
 
@@ -125,7 +128,7 @@ export class Writes {
     const { scheduler, log } = this.#options.context;
     const { id, type, point, own } = live;
     if (!this.#options.isReady()) {
-      log.warn({ parameter: id }, 'not sent: the provider is offline');
+      log.warn({ parameter: id }, `cannot send ${id}: the provider is offline`);
       return;
     }
     live.unsent = value;

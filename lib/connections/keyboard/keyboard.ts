@@ -3,6 +3,7 @@
 
 import { defer, merge, type Observable, type SchedulerLike } from 'rxjs';
 import { buffer, finalize, ignoreElements, tap, throttleTime } from 'rxjs/operators';
+import { counted } from '../../model/digits.ts';
 import type { ParameterDeclaration } from '../../model/parameter.ts';
 import { defineConnectionType, type Log } from '../connection.ts';
 import { type LostPresses, PressQueue, releaseHeld, restartWithBackoff, runSession } from './session.ts';
@@ -52,7 +53,7 @@ function logLosses(lost$: Observable<LostPresses>, scheduler: SchedulerLike, log
     buffer(second$),
     tap((losses) => {
       const count = losses.reduce((sum, lost) => sum + lost.count, 0);
-      if (count > 0) log.warn({ count }, `presses dropped: ${count} (${losses.at(-1)?.reason})`);
+      if (count > 0) log.warn({ count }, `dropped ${counted(count, 'press', 'presses')}: ${losses.at(-1)?.reason}`);
     }),
   );
 }

@@ -163,7 +163,8 @@ function createSend(context: ConnectionContext<MailSettings>, smtp: Smtp, played
         to: content.to.filter((one) => isIn.has(readMailbox(one)?.address.toLowerCase() ?? '')),
       });
     };
-    const warn = (reason: string) => log.warn({}, `${message.name}: a recipient was refused: ${reason}`, 'recipient');
+    const warn = (reason: string) =>
+      log.warn({}, `${message.name}: the server rejected a recipient: ${reason}`, 'recipient');
     return smtp.send(
       letter,
       restOf,

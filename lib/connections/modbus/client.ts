@@ -143,7 +143,7 @@ export class ModbusClient {
   write(item: Item, value: Value, change: Change | undefined): void {
     const { state } = this.#units.get(item.unitId)!;
     if (state === 'offline' || (state === 'new' && !this.#isStarting && !this.#link.isOpen)) {
-      this.#options.log.warn({ parameter: item.id }, 'not sent: the device is offline');
+      this.#options.log.warn({ parameter: item.id }, `cannot send ${item.id}: the device is offline`);
       return;
     }
     this.#writes.add(item, value, change);
@@ -152,7 +152,7 @@ export class ModbusClient {
 
   readonly #refuse: Refuse = (bytes, reason) => {
     this.#events.wire('in', bytes, reason);
-    this.#options.log.warn({}, `a frame was refused: ${reason}`, `refused: ${reason}`);
+    this.#options.log.warn({}, `rejected a frame: ${reason}`, `refused: ${reason}`);
   };
 
   #unitOf(id: number): Unit {

@@ -39,11 +39,11 @@ const exceptions: Readonly<Record<number, string>> = {
   1: 'illegal function: the device does not support this request',
   2: 'illegal data address: the device has no such address',
   3: 'illegal data value: the device does not accept the value',
-  4: 'device failure: the device could not do it',
+  4: 'device failure: the device could not carry out the request',
   5: 'acknowledge: the device needs more time',
-  6: 'device busy: the device is doing something else',
-  8: 'memory parity error: the memory of the device is damaged',
-  10: 'gateway path unavailable: the gateway has no way to the unit',
+  6: 'device busy: the device is processing another request',
+  8: "memory parity error: the device's memory is damaged",
+  10: 'gateway path unavailable: the gateway has no path to the unit',
   11: 'gateway target failed to respond: the unit does not answer the gateway',
 };
 
@@ -83,12 +83,12 @@ export function encodeFrame(mode: Mode, { transaction, unitId, pdu }: Frame): Bu
 export function decodeFrame(mode: Mode, bytes: Buffer): Frame | string {
   if (mode === 'rtu') {
     if (bytes.length < 4 || bytes.length > maxRtuBytes) return `expected a frame of 4 to ${maxRtuBytes} bytes`;
-    if (!hasCrc(bytes)) return 'expected the right checksum';
+    if (!hasCrc(bytes)) return 'expected a correct checksum';
     return { transaction: 0, unitId: bytes[0]!, pdu: bytes.subarray(1, -2) };
   }
-  if (bytes.length < mbapBytes + 1 || bytes.length > mbapBytes + maxPduBytes) return 'expected a frame of Modbus TCP';
+  if (bytes.length < mbapBytes + 1 || bytes.length > mbapBytes + maxPduBytes) return 'expected a Modbus TCP frame';
   if (bytes.readUInt16BE(2) !== 0) return 'expected the protocol number 0';
-  if (bytes.readUInt16BE(4) !== bytes.length - 6) return 'expected as many bytes as the header says';
+  if (bytes.readUInt16BE(4) !== bytes.length - 6) return 'expected as many bytes as the header states';
   return { transaction: bytes.readUInt16BE(0), unitId: bytes[6]!, pdu: bytes.subarray(mbapBytes) };
 }
 
@@ -110,7 +110,7 @@ export class MbapFramer implements Framer {
     while (this.#unread.length - at >= mbapBytes) {
       const length = this.#unread.readUInt16BE(at + 4);
       if (this.#unread.readUInt16BE(at + 2) !== 0 || length < 2 || length > maxPduBytes + 1)
-        throw new Error('expected frames of Modbus TCP, got something else');
+        throw new Error('expected Modbus TCP frames, got other data');
       if (this.#unread.length - at < 6 + length) break;
       frames.push(this.#unread.subarray(at, at + 6 + length));
       at += 6 + length;
@@ -160,7 +160,7 @@ export class RtuFramer implements Framer {
       frames.push(rest.subarray(0, length));
       at += length;
     }
-    if (skipped > 0) this.#refuse(this.#unread.subarray(0, Math.min(at, 64)), 'expected frames of Modbus RTU');
+    if (skipped > 0) this.#refuse(this.#unread.subarray(0, Math.min(at, 64)), 'expected Modbus RTU frames');
     this.#unread = Buffer.from(this.#unread.subarray(at));
     return frames;
   }

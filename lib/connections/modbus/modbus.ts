@@ -87,7 +87,7 @@ function connect(context: ConnectionContext<ModbusSettings>, played?: Transport)
     const { list } = itemsOf(settings);
     const refuse: Refuse = (bytes, reason) => {
       context.wire('in', bytes, reason);
-      log.warn({}, `a frame was refused: ${reason}`, `refused: ${reason}`);
+      log.warn({}, `rejected a frame: ${reason}`, `refused: ${reason}`);
     };
     const mode: Mode = played === undefined ? modeOf(settings) : 'rtu';
     const losses = createLosses(context, (event) => subscriber.next(event));
@@ -148,7 +148,7 @@ function serve(context: ConnectionContext<ModbusSettings>, played?: Transport): 
 
     const refuse: Refuse = (bytes, reason) => {
       context.wire('in', bytes, reason);
-      log.warn({}, `a frame was refused: ${reason}`, `refused: ${reason}`);
+      log.warn({}, `rejected a frame: ${reason}`, `refused: ${reason}`);
     };
     const server = new ModbusServer({
       items: list,
@@ -173,7 +173,7 @@ function serve(context: ConnectionContext<ModbusSettings>, played?: Transport): 
       }
       const frame = decodeFrame(mode, bytes);
       if (typeof frame === 'string') refuse(bytes, frame);
-      else if (++taken > requestsPerSecond) refuse(bytes, `expected at most ${requestsPerSecond} requests in a second`);
+      else if (++taken > requestsPerSecond) refuse(bytes, `expected at most ${requestsPerSecond} requests per second`);
       else {
         const answer = server.answer(frame);
         if (answer === undefined && frame.unitId !== 0) return; // the request is for another unit on the line

@@ -250,7 +250,7 @@ export function encodeRegisters({ width, settings, isLowFirst }: Item, value: Va
   if (as === 'text') {
     const text = String(value);
     if (text.length > 2 * width || !/^[^\0\u0100-\uffff]*$/.test(text))
-      throw new HubError('out-of-range', `expected at most ${2 * width} characters of Latin 1, got ${describe(text)}`);
+      throw new HubError('out-of-range', `expected at most ${2 * width} Latin-1 characters, got ${describe(text)}`);
     bytes.write(text, 'latin1');
     return bytes;
   }

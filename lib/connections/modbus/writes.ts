@@ -203,7 +203,7 @@ export class Writes {
       return;
     }
     if (exception !== undefined) {
-      this.#failed(writes, `the device refused it: ${exceptionSentence(exception)}`);
+      this.#failed(writes, `the device refused the write: ${exceptionSentence(exception)}`);
       return;
     }
     this.#options.events.turn(() => {
@@ -220,7 +220,7 @@ export class Writes {
       for (const write of writes)
         if (this.#waiting.has(write.item)) continue;
         else if (write.tries >= busyTries)
-          this.#failed([write], `the device refused it: ${exceptionSentence(deviceBusy)}`);
+          this.#failed([write], `the device refused the write: ${exceptionSentence(deviceBusy)}`);
         else this.#waiting.set(write.item, { ...write, tries: write.tries + 1 });
       this.#options.pump();
     }, busyPauseMs);
@@ -231,7 +231,7 @@ export class Writes {
     for (const { item } of writes) {
       const message = `${item.id}: ${reason}`;
       if (item.isConfirmed) this.#options.events.settle(item.id, new HubError('not-confirmed', message));
-      else this.#options.log.warn({ parameter: item.id }, `not written: ${reason}`);
+      else this.#options.log.warn({ parameter: item.id }, `cannot write ${item.id}: ${reason}`);
     }
   }
 

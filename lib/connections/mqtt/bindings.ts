@@ -259,7 +259,7 @@ export class Bindings {
     if (bytes.length > maxPayloadBytes) {
       context.log.warn(
         { topic },
-        `${topic}: a payload of more than ${maxPayloadBytes} bytes was not read`,
+        `${topic}: ignored a payload of more than ${maxPayloadBytes} bytes`,
         'payload too long',
       );
       return true;
@@ -294,7 +294,7 @@ export class Bindings {
     try {
       value = payload.isEmpty && type !== 'S' && type !== 'T' ? null : binding.read(payload);
     } catch (error) {
-      context.log.warn({ parameter: id }, `${id} was not read: ${messageOf(error)}`, `not read ${id}`);
+      context.log.warn({ parameter: id }, `cannot read ${id}: ${messageOf(error)}`, `not read ${id}`);
       return;
     }
     if (value === undefined) return;
@@ -411,9 +411,9 @@ export class Bindings {
       try {
         this.#expectThere(live);
         if (!broker.fire(write.topic, write.format(value)))
-          throw new HubError('unavailable', `${id}: too many fires are waiting`);
+          throw new HubError('unavailable', `${id}: too many triggers are waiting to be sent`);
       } catch (error) {
-        context.log.warn({ parameter: id }, `${id} was not sent: ${messageOf(error)}`, 'not sent');
+        context.log.warn({ parameter: id }, `cannot send ${id}: ${messageOf(error)}`, 'not sent');
       }
       return;
     }

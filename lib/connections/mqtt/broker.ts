@@ -438,7 +438,11 @@ export class Broker {
     const text = Buffer.from(`${topic} ${payload}`);
     const topicBytes = Buffer.byteLength(topic);
     if (topicBytes > maxTopicBytes || text.length > maxPacketBytes) {
-      this.#options.log.warn({}, `${topic.slice(0, 80)}… was not published: it is too long for MQTT`, 'too long');
+      this.#options.log.warn(
+        {},
+        `cannot publish to ${topic.slice(0, 80)}…: the topic or the message is too long for MQTT`,
+        'too long',
+      );
       return;
     }
     this.#events.wire('out', text);

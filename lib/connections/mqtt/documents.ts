@@ -164,7 +164,7 @@ export class Entity {
         ? written.slice(0, -1) + this.#base
         : written;
     if (topicMistake(topic) === undefined) return topic;
-    this.refuse(`${key} is not a topic`);
+    this.refuse(`${key} is not a valid topic`);
     return undefined;
   }
 

@@ -159,7 +159,7 @@ class Statements {
 
   compile(): string {
     const expression = this.#block(0);
-    if (this.#at < this.#parts.length) throw new TemplateError(`${this.#parts[this.#at]} has no beginning`);
+    if (this.#at < this.#parts.length) throw new TemplateError(`${this.#parts[this.#at]} has no matching {% if %}`);
     return expression;
   }
 
@@ -198,7 +198,7 @@ class Statements {
       other = this.#block(depth + 1);
     }
     if (!/^\{%-?\s*endif\s*-?%\}$/.test(this.#parts[this.#at] ?? ''))
-      throw new TemplateError('an {% if %} has no {% endif %}');
+      throw new TemplateError('an {% if %} has no matching {% endif %}');
     return `(${test} ? ${then} : ${other})`;
   }
 
@@ -261,7 +261,8 @@ class Expressions {
   }
 
   #ended(text: string): string {
-    if (this.#at < this.#tokens.length) throw new TemplateError(`"${this.#tokens[this.#at]}" is not understood`);
+    if (this.#at < this.#tokens.length)
+      throw new TemplateError(`the template contains the unexpected token "${this.#tokens[this.#at]}"`);
     return text;
   }
 
@@ -276,7 +277,7 @@ class Expressions {
   }
 
   #expect(word: string): void {
-    if (!this.#take(word)) throw new TemplateError(`"${word}" is missing`);
+    if (!this.#take(word)) throw new TemplateError(`the template lacks "${word}"`);
   }
 
   #name({ from, path }: Extract<Term, { from: unknown }>, asks: Read['asks']): string {
@@ -413,8 +414,8 @@ class Expressions {
 
   #item(term: Term, name: string | undefined): Term {
     if (!('from' in term) || term.from !== 'value_json' || name === undefined || name === '')
-      throw new TemplateError('the template reads a part of a value other than value_json');
-    if (name.startsWith('__')) throw new TemplateError(`the template reads ${name}`);
+      throw new TemplateError('the template reads a part of a value that is not value_json');
+    if (name.startsWith('__')) throw new TemplateError(`the template reads the forbidden name ${name}`);
     return { from: term.from, path: [...term.path, name] };
   }
 
@@ -506,7 +507,11 @@ class Expressions {
     const variable = this.#scope.variables.get(word);
     if (variable !== undefined) return variable;
     if (word === 'value' || word === 'value_json' || this.#scope.names.includes(word)) return { from: word, path: [] };
-    throw new TemplateError(/^\w+$/.test(word) ? `the template uses ${word}` : `"${word}" is not understood`);
+    throw new TemplateError(
+      /^\w+$/.test(word)
+        ? `the template uses the unsupported name ${word}`
+        : `the template contains the unexpected token "${word}"`,
+    );
   }
 
   #entries(): Entries {

@@ -104,7 +104,7 @@ function zigbeeDevice(
   exposes: readonly unknown[],
   base: string,
 ): Described {
-  if (topicMistake(topic) !== undefined) return { bindings: [], refused: [`${topic} is not a topic`] };
+  if (topicMistake(topic) !== undefined) return { bindings: [], refused: [`${topic} is not a valid topic`] };
   const device: Device = {
     name: `${base} ${address} ${name}`,
     availability: [`${topic}/availability`, `${base}/bridge/state`].map((one) =>

@@ -94,7 +94,7 @@ function carried(type: ValueType, tag: string, value: Value): Value {
   if (tag === 'i') {
     const integer = Math.round(Number(value));
     if (integer !== (integer | 0))
-      throw new HubError('out-of-range', `expected an integer of 32 bits, got ${describe(value)}`);
+      throw new HubError('out-of-range', `expected a 32-bit integer, got ${describe(value)}`);
     return type === 'F' ? integer : value;
   }
   if (tag === 'f') {

@@ -40,7 +40,7 @@ class SlipFramer implements Framer {
         this.#isEscaped = false;
         if (byte === escapedEnd) this.#add(end);
         else if (byte === escapedEscape) this.#add(escapeByte);
-        else this.#fault = 'expected an escaped END or ESC of SLIP';
+        else this.#fault = 'expected an escaped SLIP END or ESC';
       } else if (byte === escapeByte) this.#isEscaped = true;
       else this.#add(byte);
     }
@@ -57,7 +57,7 @@ class SlipFramer implements Framer {
   }
 
   #end(packets: Buffer[]): void {
-    const fault = this.#isEscaped ? 'expected an escaped END or ESC of SLIP' : this.#fault;
+    const fault = this.#isEscaped ? 'expected an escaped SLIP END or ESC' : this.#fault;
     const packet = Buffer.from(this.#packet.subarray(0, this.#length));
     if (fault !== undefined) this.#refuse(packet, fault);
     else if (packet.length > 0) packets.push(packet);

@@ -87,7 +87,7 @@ class Decoder {
         continue;
       }
       if (tag === 0x5d) {
-        if (--depth < 0) return 'expected a [ before each ] of the type tags';
+        if (--depth < 0) return 'expected a [ before each ] in the type tags';
         continue;
       }
       if (args.length >= maxArguments) return `expected at most ${maxArguments} arguments`;
@@ -95,7 +95,7 @@ class Decoder {
       if (value === undefined) return 'expected arguments that match known type tags';
       args.push(value);
     }
-    if (depth !== 0) return 'expected a ] after each [ of the type tags';
+    if (depth !== 0) return 'expected a ] after each [ in the type tags';
     if (this.#at !== end) return 'expected no bytes after the arguments';
     return { address, tags: tags.slice(1), args };
   }
@@ -180,7 +180,7 @@ class Decoder {
     const elements: OscPacket[] = [];
     let at = start + 16;
     while (at < end) {
-      if (at + 4 > end) return 'expected the length of an element of the bundle';
+      if (at + 4 > end) return 'expected the length of a bundle element';
       const length = this.#bytes.readUInt32BE(at);
       at += 4;
       if (length > end - at) return 'expected an element that ends within its bundle';
@@ -302,7 +302,7 @@ function uint32(value: number): Buffer {
 }
 
 function paddedText(text: string): Buffer {
-  if (text.includes('\0')) throw new Error('expected text without zero characters');
+  if (text.includes('\0')) throw new Error('expected text without NUL characters');
   const length = Buffer.byteLength(text);
   const bytes = Buffer.alloc((length + 4) & ~3);
   bytes.write(text);

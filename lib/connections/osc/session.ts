@@ -222,7 +222,7 @@ export class OscSession {
   /** Reports that a packet, or a message in a packet, was refused and has no effect. */
   refuse(bytes: Uint8Array, reason: string): void {
     this.#events.wire('in', bytes, reason);
-    this.#options.log.warn({}, `a packet was refused: ${reason}`, `refused: ${reason}`);
+    this.#options.log.warn({}, `rejected a packet: ${reason}`, `refused: ${reason}`);
   }
 
   #take(packet: OscPacket, sender: Sender): void {
@@ -245,9 +245,9 @@ export class OscSession {
     const bytes = this.#packetBytes;
     const fault =
       delayMs > maxAheadMs
-        ? `expected a time tag of at most ${maxAheadMs / 60_000} minutes ahead`
+        ? `expected a time tag at most ${maxAheadMs / 60_000} minutes ahead`
         : this.#waitingBundles >= maxWaitingBundles || this.#waitingBytes + bytes > maxWaitingBytes
-          ? `expected at most ${maxWaitingBundles} bundles with ${maxWaitingBytes} bytes waiting for their times`
+          ? `expected at most ${maxWaitingBundles} waiting bundles with ${maxWaitingBytes} bytes in total`
           : undefined;
     if (fault !== undefined) {
       this.refuse(new Uint8Array(), fault);
@@ -374,7 +374,7 @@ export class OscSession {
    */
   write(part: Part, value: Value, change: Change | undefined): void {
     if (!this.#isRunning && !this.#isStarting) {
-      this.#options.log.warn({ parameter: part.id }, 'not sent: the peer is offline');
+      this.#options.log.warn({ parameter: part.id }, `cannot send ${part.id}: the peer is offline`);
       return;
     }
     const queued = this.#queued.get(part);

@@ -143,7 +143,7 @@ export const settingsSchema = z
             .refine((written) => messageMistake(written) === undefined, {
               error: ({ input }) => messageMistake(input as string) ?? '',
             })
-            .describe('A message, in the form of oscsend: /subscribe si "/meters" 1'),
+            .describe('A message in the notation of oscsend: /subscribe si "/meters" 1'),
           every: durationSetting(10)
             .optional()
             .describe('How often the message is sent; default: once after each connect'),

@@ -101,7 +101,7 @@ function run(context: ConnectionContext<SatelliteSettings>, played?: Transport):
     ]);
     const refuse = (reason: string) => {
       context.wire('in', new Uint8Array(), reason);
-      log.warn({}, `a link was refused: ${reason}`, `refused: ${reason}`);
+      log.warn({}, `rejected a link: ${reason}`, `refused: ${reason}`);
     };
     const guard = createGuard(settings.allowFrom);
     const whyNot = (address: string) => {

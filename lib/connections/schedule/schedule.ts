@@ -60,7 +60,7 @@ function runSchedule(
     if (entry.isOpenAt !== undefined) subscriber.next({ set: name, value: entry.isOpenAt(now) });
     else if (entry.nextAfter(Math.max(reportedMs, now - graceMs)) <= now) subscriber.next({ set: name, value: true });
     else if (nextAt <= now)
-      log.warn({ entry: name }, `${name} did not fire: the machine slept, or its clock was set`, name);
+      log.warn({ entry: name }, `${name} did not fire: the machine was asleep, or its clock was changed`, name);
   };
   const announce = (now: number) => {
     const isSetBack = now < reportedMs;

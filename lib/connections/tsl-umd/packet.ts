@@ -84,7 +84,7 @@ function decodeBase(bytes: Buffer): Packet | string {
   const extraBytes = bytes.length < baseBytes + 2 ? -1 : bytes[baseBytes + 1]! & 0x0f;
   if (bytes.length !== baseBytes + 2 + extraBytes)
     return 'expected the number of bytes that byte 20 of a TSL UMD 4 packet gives';
-  if (bytes[baseBytes] !== checksum(bytes)) return 'expected the right checksum in byte 19 of a TSL UMD 4 packet';
+  if (bytes[baseBytes] !== checksum(bytes)) return 'expected a correct checksum in byte 19 of a TSL UMD 4 packet';
   for (const [index, parts] of [leftLamps, rightLamps].entries())
     if (index < extraBytes) readLamps(bytes[baseBytes + 2 + index]!, parts, values);
   return { version: 4, displays: [display] };

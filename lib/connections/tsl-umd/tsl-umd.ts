@@ -76,7 +76,7 @@ function receive(context: ConnectionContext<TslSettings>, played?: Transport): O
 
     const refuse: Refuse = (bytes, reason) => {
       context.wire('in', bytes, reason);
-      log.warn({}, `a packet was refused: ${reason}`, `refused: ${reason}`);
+      log.warn({}, `rejected a packet: ${reason}`, `refused: ${reason}`);
     };
     const loss = new Loss(settings, scheduler, () =>
       turn(() => {

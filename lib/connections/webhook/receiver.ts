@@ -90,7 +90,10 @@ export class Receiver implements Hook {
     const remembered = [...keys, ...this.#idInBody(delivery)];
     if (this.#seen.hasAny(remembered)) return this.#repeated(delivery);
     if (!this.#seen.add(remembered))
-      throw new HubError('too-many-requests', 'expected fewer deliveries: the hub still has to remember the last ones');
+      throw new HubError(
+        'too-many-requests',
+        'expected fewer deliveries: the hub still has to remember recent deliveries to detect repeated ones',
+      );
     this.#apply(values);
     this.totals.accepted++;
     this.#note(delivery);
@@ -115,7 +118,7 @@ export class Receiver implements Hook {
       if (Math.abs(offMs) > tolerance)
         throw new HubError(
           'unauthorized',
-          `delivery time: expected within ${tolerance / 1000} s of now, got ${Math.round(Math.abs(offMs) / 1000)} s ${offMs > 0 ? 'ago' : 'ahead'}`,
+          `delivery time: expected a time within ${tolerance / 1000} s of now, got ${Math.round(Math.abs(offMs) / 1000)} s ${offMs > 0 ? 'ago' : 'ahead'}`,
         );
     }
     const bySignature =

@@ -156,7 +156,7 @@ test('all writes of a turn are sent in one frame, the newest of each parameter',
 test('a write that the device refuses is no longer wanted, and the state stays', async (t) => {
   const hub = await startRouter(t, await startVideohub(t));
   hub.write('router/out/1', 99, writer);
-  await hub.logged(/^out\/1 was not set: the device reported: NAK$/);
+  await hub.logged(/^cannot set out\/1: the device reported: NAK$/);
   t.is(hub.find('router/out/1')!.value, 1);
   t.is(hub.find('router/out/1')!.wanted, undefined);
 });

@@ -248,7 +248,7 @@ test('Extron SIS: telnet commands are refused, ties are set, errors are reported
   await sets(hub, { 'out/2': 5 });
   t.true(peer.received.includes('\xff\xfe\x01'));
   hub.write('it/out/2/volume', 20, writer);
-  await hub.logged(/^out\/2\/volume was not set: the device reported: E10$/);
+  await hub.logged(/^cannot set out\/2\/volume: the device reported: E10$/);
   has(t, hub, { 'out/2/volume': 30 });
 });
 

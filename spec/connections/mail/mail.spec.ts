@@ -137,7 +137,7 @@ test('a greylisted recipient gets the mail later and the others once, a refused 
   hub.write('mail/mixed', true, writer);
   await becauseOf(hub, /answered 451 greylisted, try again later$/);
   t.is(value(hub, 'mail/mixed/pending'), 1);
-  await hub.logged(/mixed: a recipient was refused: nobody-here@example\.org: 550 no such mailbox/);
+  await hub.logged(/mixed: the server rejected a recipient: nobody-here@example\.org: 550 no such mailbox/);
   await exim.endGreylisting();
   await has(hub, 'mail/mixed/delivered', 1);
   await exim.has(2);

@@ -69,7 +69,7 @@ test('messages set parameters, by path, words, expressions and choices', async (
   await becomes(hub, 'home/lamp', undefined);
   await other.say('z2m/lamp', 'no JSON');
   await other.say('heat/mode', 'nonsense');
-  await hub.logged(/^mode was not read: expected a number, got "nonsense"/);
+  await hub.logged(/^cannot read mode: expected a number, got "nonsense"/);
   t.is(hub.find('home/mode')!.value, 1);
 });
 

@@ -41,7 +41,7 @@ test('a late request does not write over what a later one of its run has written
       ['west/other', 1],
       ['west/bell', true],
     ]),
-    ['west/level: not written, a later write of hub "east" arrived first', 1, 1],
+    ['west/level: not written: a later write from hub "east" arrived first', 1, 1],
   );
   t.deepEqual(await ask(3, [['west/level', 'loud']]).then(([text]) => /loud/.test(text)), true);
   t.deepEqual(await ask(2, [['west/level', 2]]), [2], 'the same request once more is answered as before');

@@ -197,7 +197,9 @@ test('D-38: a clock change is noticed within a minute, and skipped times do not 
   run.day.startMs += 2 * 60 * minuteMs; // 7:10
   run.pass(minuteMs);
   t.deepEqual(run.take(), ['2026-06-01T07:11:00 day true']);
-  t.deepEqual(run.lines, [{ level: 'warn', message: 'at did not fire: the machine slept, or its clock was set' }]);
+  t.deepEqual(run.lines, [
+    { level: 'warn', message: 'at did not fire: the machine was asleep, or its clock was changed' },
+  ]);
   run.day.startMs -= 2 * 60 * minuteMs; // 5:11
   run.pass(minuteMs);
   t.deepEqual(run.take(), ['2026-06-01T05:12:00 day false']);

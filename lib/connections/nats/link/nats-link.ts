@@ -293,7 +293,7 @@ function createTransport(connection: NatsConnection, { domain, intake, log }: Tr
       };
     },
     async request(subject, data, timeoutMs) {
-      if (isFull()) throw new Error('too many bytes are on their way to the server');
+      if (isFull()) throw new Error('too many bytes are waiting to be sent to the server');
       account(data.length);
       const { data: answer } = await connection.request(subject, data, { timeout: timeoutMs });
       return answer;

@@ -51,7 +51,7 @@ export class Holding {
   add(number: number, address: string, textLength: number): string | undefined {
     const { parameters, characters, maxParameters } = this.#bounds;
     if (!parameters.take(this.#hub, 1))
-      return `more than ${maxParameters} parameters, or than all hubs together may have`;
+      return `more than ${maxParameters} parameters, or more than all hubs together may have`;
     if (characters.take(this.#hub, address.length)) {
       this.#parameters++;
       this.#addresses += address.length;

@@ -243,7 +243,7 @@ export class MirroredHub implements Remote {
     this.#lookAfterMs = scheduler.now() + (this.hasMirrored ? this.#lookBackoff : this.#unknownBackoff).next();
     if (terms === undefined || report < this.#term) return; // a late message from the previous holder
     this.counts.refused++;
-    const message = `ignored a message of hub "${owner.hub}" in term ${report}: its lease is not in that term`;
+    const message = `ignored a message from hub "${owner.hub}" in term ${report}: its lease is in another term`;
     log.warn({ hub: owner.hub, term: report }, message, 'not its term');
   }
 
@@ -403,7 +403,7 @@ export class MirroredHub implements Remote {
   /** Requests everything after a report that contradicts earlier reports. */
   #handleContradiction(): void {
     if (this.#context.scheduler.now() < this.#repairAfterMs) return;
-    const message = `messages of hub "${this.hub}" contradict each other: another sender may use its name`;
+    const message = `messages from hub "${this.hub}" contradict each other: another sender may be using its name`;
     this.#context.log.warn({ hub: this.hub }, message, 'contradiction');
     this.#position = undefined;
     this.#repairWithBackoff();
@@ -500,7 +500,7 @@ export class MirroredHub implements Remote {
     const { hub, log } = this.#context;
     const lost = [...lostFires.values()].reduce((sum, one) => sum + one);
     this.counts.lostFires += lost;
-    log.warn({ hub: this.hub, lost }, `lost ${counted(lost, 'fire')} of hub "${this.hub}"`, 'fires lost');
+    log.warn({ hub: this.hub, lost }, `lost ${counted(lost, 'trigger firing')} from hub "${this.hub}"`, 'fires lost');
     hub.mirroring.reportLost(lostFires);
   }
 }

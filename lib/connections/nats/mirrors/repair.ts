@@ -102,7 +102,8 @@ class Repairing {
     for (;;) {
       const { changes, to, fires = [], ...answer } = await this.#ask({ since, epoch, structure });
       if (changes === undefined || answer.epoch !== epoch || answer.structure !== structure) return undefined;
-      if (fires.length > 2 * maxFires) throw new InvalidAnswer('more fires are reported than an owner counts');
+      if (fires.length > 2 * maxFires)
+        throw new InvalidAnswer('the answer reports more trigger firings than an owner counts');
       await this.take(this.#context.parameters.takeAll(changes, valued));
       if (to === undefined) return { epoch, structure, rev: answer.rev, fires };
       if (to <= since) throw new InvalidAnswer('a page of values does not advance');

@@ -38,7 +38,7 @@ export type ClaimList = Readonly<Record<string, string>>;
 
 /** Parses the content of the register. Throws if the content is not a list of claims. */
 export function parseClaims(data: unknown): ClaimList {
-  if (!isJsonObject(data)) throw new Error('expected an object of hubs by Connection ID');
+  if (!isJsonObject(data)) throw new Error('expected an object that maps Connection IDs to hubs');
   const claims = Object.entries(data);
   if (claims.length > maxClaims) throw new Error(`expected at most ${maxClaims} connections, got ${claims.length}`);
   for (const [id, hub] of claims)

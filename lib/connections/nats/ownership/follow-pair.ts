@@ -65,7 +65,7 @@ class PairedHub {
     standing.notify();
     const mayAct = this.#continuesAlone ? () => this.#isRunning : () => lease.isHeld();
     hub.leadership.begin({ number: term, continues, mayAct, ...(confirm && { confirm }) });
-    context.log.info({ term }, `runs the connections and rules of "${context.settings.hub}", term ${term}`);
+    context.log.info({ term }, `running the connections and rules of "${context.settings.hub}", term ${term}`);
   }
 
   #end(reason: string, isTaken: boolean): void {

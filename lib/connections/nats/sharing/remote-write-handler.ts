@@ -95,7 +95,7 @@ export class RemoteWriteHandler {
     let known = this.#known.get(key);
     const waitedMs = nowMs - request.asked;
     if (known === undefined && (waitedMs > writeTimeoutMs || waitedMs < -implausibleMs)) {
-      message.reply(JSON.stringify(refuse(request, 'not written, the request arrived too late')));
+      message.reply(JSON.stringify(refuse(request, 'not written: the request arrived too late')));
       return;
     }
     known ??= this.#answer(key, nowMs, request, hub);
@@ -158,7 +158,7 @@ export class RemoteWriteHandler {
     if (last?.hub === hub && last.run === run && last.number > number)
       throw new HubError(
         'unavailable',
-        `${parameter.address}: not written, a later write of hub "${hub}" arrived first`,
+        `${parameter.address}: not written: a later write from hub "${hub}" arrived first`,
       );
   }
 

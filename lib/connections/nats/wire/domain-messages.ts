@@ -180,7 +180,7 @@ export function readHubReport(data: Uint8Array): HubReport {
     Array.isArray(report.turns) &&
     (report.machine === undefined || isName(report.machine)) &&
     (report.stale === undefined || areStale(report.stale));
-  if (!isHubReport) throw new Error('expected a report of a hub');
+  if (!isHubReport) throw new Error('expected a report from a hub');
   return report;
 }
 
@@ -218,7 +218,7 @@ export function readStructure(item: object): WireStructure {
     (withdrawn === undefined
       ? isListOf(isDefinition)(declared) && Array.isArray(changes)
       : isListOf(isCount)(withdrawn) && declared === undefined && changes === undefined);
-  if (!isStructure) throw new Error('expected added parameters with their values, or removed ones');
+  if (!isStructure) throw new Error('expected added parameters with their values, or removed parameters');
   return item as WireStructure;
 }
 

@@ -42,7 +42,7 @@ test('the other hub of a pair continues with the values and timers after a kill,
   };
   const path = join(await createFolder(t, { 'flow.json5': flow }), 'flow.json5');
   const main = start(t, ['run', path]);
-  await main.shows(/runs the connections and rules of .*, term 1/);
+  await main.shows(/running the connections and rules of .*, term 1/);
 
   const standby = await startHubFrom(t, { 'flow.json5': flow });
   await eventually(() => standby.find('desk/starts')?.value === 1 && standby.find('desk/lamp')?.remote !== undefined);

@@ -111,7 +111,7 @@ test('a request that arrives too late is not executed, and an executed one is an
   ask(2, 2999);
   await time.run(6000);
   ask(1, 3000);
-  const late = { code: 'unavailable', message: 'west/lamp: not written, the request arrived too late' };
+  const late = { code: 'unavailable', message: 'west/lamp: not written: the request arrived too late' };
   t.deepEqual(answers, [{ v: 1 }, late, { v: 1 }]);
   t.is(west.graph.find('west/lamp')!.value, 1);
   west.stop();

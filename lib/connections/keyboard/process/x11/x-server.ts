@@ -89,7 +89,7 @@ export class XServer {
   async extension(name: string, without: string): Promise<Extension> {
     const head = Buffer.from([queryExtension, 0, 0, 0, name.length, 0, 0, 0]);
     const answer = await this.ask(Buffer.concat([head, padded(Buffer.from(name))]));
-    if (answer[8] !== 1) throw new Error(`the X server has no extension ${name}, without which ${without}`);
+    if (answer[8] !== 1) throw new Error(`the X server does not have the ${name} extension, without which ${without}`);
     return { opcode: answer[9]!, firstEvent: answer[10]! };
   }
 
