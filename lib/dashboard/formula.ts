@@ -103,11 +103,13 @@ function compute(operator: string, left: Value, right: Value): Value {
 }
 
 function conditionOf(value: Value, operator: string): boolean {
-  if (typeof value !== 'boolean') throw new Error(`expected a condition at ${operator}, got ${value}`.slice(0, 200));
+  if (typeof value !== 'boolean')
+    throw new Error(`expected a condition as an operand of ${operator}, got ${value}`.slice(0, 200));
   return value;
 }
 
 function numberOf(value: Value, operator: string): number {
-  if (typeof value !== 'number') throw new Error(`expected a number at ${operator}, got ${value}`.slice(0, 200));
+  if (typeof value !== 'number')
+    throw new Error(`expected a number as an operand of ${operator}, got ${value}`.slice(0, 200));
   return value;
 }

@@ -60,10 +60,13 @@ export function placeItems(items: readonly Item[], columns: number, rows: number
     if (!isInside(place, size))
       mistakes.push({
         index,
-        message: `expected a place within the ${grid}, got ${format(place)}, ${size.join('×')} large`,
+        message: `expected a place within the ${grid}, got a size of ${size.join('×')} at ${format(place)}`,
       });
     else if (other !== undefined)
-      mistakes.push({ index, message: `expected a free place, got ${format(place)}, where widgets[${other}] is` });
+      mistakes.push({
+        index,
+        message: `expected a free place, got ${format(place)}, which widgets[${other}] occupies`,
+      });
     else take(index, place, size);
   }
   for (const [index, { at: place, size }] of items.entries()) {

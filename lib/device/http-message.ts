@@ -297,14 +297,17 @@ export class RequestPattern implements Matcher {
     target = target.replaceAll(unsafe, encodePart);
     const path = target.split('?', 1)[0]!;
     if (/(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i.test(path))
-      throw new HubError('out-of-range', `expected a path without the parts . and .., got ${describe(path)}`);
+      throw new HubError('out-of-range', `expected a path without the segments . and .., got ${describe(path)}`);
     if (this.#query.length > 0) target += `${target.includes('?') ? '&' : '?'}${pairs(this.#query)}`;
     let text = `${this.#method} ${target}`;
     for (const { name, pattern } of this.#headers) {
       const value = pattern.format(values);
       // a line break would start another header
       if (/[^\t\x20-\x7e\x80-\xff]/.test(value))
-        throw new HubError('out-of-range', `expected a header ${name} of one line in Latin-1, got ${describe(value)}`);
+        throw new HubError(
+          'out-of-range',
+          `expected a single line of Latin-1 text in the header ${name}, got ${describe(value)}`,
+        );
       if (value !== '') text += `\n${name.toLowerCase()}: ${value}`;
     }
     const body = this.#form !== undefined ? pairs(this.#form) : this.#formatBody(values);

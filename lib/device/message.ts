@@ -242,7 +242,8 @@ function readXml(text: string): unknown {
     throw error;
   });
   parser.on('opentag', ({ name, attributes }) => {
-    if (++count > maxElements || stack.length > maxDepth) throw new Error('too many elements, or nested too deeply');
+    if (++count > maxElements || stack.length > maxDepth)
+      throw new Error('too many elements, or elements nested too deeply');
     const element = Object.fromEntries(Object.entries(attributes).map(([key, value]) => [`@${key}`, value]));
     stack.push({ element, text: '', name: name === '__proto__' ? '#proto' : name });
   });

@@ -105,7 +105,7 @@ export class Adaptation {
     if (type.readsNow) {
       if (this.#typeOf === undefined)
         throw new ExpressionMistake(
-          `expected only inputs, got ${name}(…), which only rules can use: an output follows its inputs`,
+          `expected an expression of inputs only, got ${name}(…), which only rules can use: an output changes only with its inputs`,
           part.start,
         );
       checkZone(name, args);
@@ -181,7 +181,7 @@ export class Adaptation {
       );
     if (isLookUp(name))
       return new ExpressionMistake(
-        `expected a name, got ${name}(…), which only rules can use: add the address to inputs`,
+        `expected the name of an input, got ${name}(…), which only rules can use: add the address to inputs`,
         offset,
       );
     const nearest = nearestName(name, [...functionTypes.keys(), ...macroNames, ...lookUps]);

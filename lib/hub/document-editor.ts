@@ -249,7 +249,7 @@ export class DocumentEditor {
     if (old === undefined) throw new EditConflictError([conflict]);
     const isRemoval = ops.some((op) => op.path === '' && op.remove === true);
     if (isRemoval) {
-      if (ops.length > 1) throw new HubError('bad-request', 'ops: expected no other edit of a file that is removed');
+      if (ops.length > 1) throw new HubError('bad-request', 'ops: expected no other edits to a file that is removed');
       if (now.etag !== base) throw new EditConflictError([{ ...conflict, base: old, yours: '' }]);
       return { found, before: now, text: undefined, isMerged: false };
     }

@@ -39,7 +39,10 @@ export function expectAllowed(changed: Changed, rights: EditRights): void {
 /** Checks that a user may edit a file. `name` is the file's name as given in the request. Errors: `forbidden`. */
 export function expectMayEdit({ names }: Pick<FoundFile, 'names'>, file: string, rights: EditRights): void {
   if (!rights.mayEdit(names))
-    throw new HubError('forbidden', `${file}: expected a file that you may edit, by edit: […] of your user`);
+    throw new HubError(
+      'forbidden',
+      `${file}: expected a file that you may edit: the setting edit of your user does not include it`,
+    );
 }
 
 /**
@@ -206,7 +209,7 @@ class Check {
         this.#refuse(
           file,
           path,
-          'expected at most one call of `all`, `exists`, `map`, `filter` or `cel.bind`, unless you may edit everything',
+          'expected at most one call to `all`, `exists`, `map`, `filter` or `cel.bind`, unless you may edit everything',
         );
     } else if (Array.isArray(value)) value.forEach((one, index) => void this.#mayReadAll(file, one, [...path, index]));
     else if (isJsonObject(value))

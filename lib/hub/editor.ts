@@ -381,7 +381,7 @@ export class Editor implements Editing {
     const live = before.rules.find((one) => one.name === name && files.has(one.file));
     const addresses = [...rule.addresses, ...(live?.addresses ?? [])];
     if (!addresses.every((address) => rights.mayRead(address)))
-      return { runs: [], assumed: [], reason: 'The last runs have values that you may not read.' };
+      return { runs: [], assumed: [], reason: 'The most recent runs contain values that you may not read.' };
     const { find, runsOf } = this.#parts;
     const runs = live === undefined ? [] : (runsOf(name).find(({ file }) => file === live.file)?.runs ?? []);
     const sources = live === undefined ? [] : sourcesOf(live);
@@ -408,7 +408,7 @@ export class Editor implements Editing {
     if (isOnProbation && this.#probation !== undefined)
       throw new HubError(
         'conflict',
-        `expected a confirmation of revision ${this.#probation.revision} first: it is on probation`,
+        `expected revision ${this.#probation.revision} to be confirmed first: it is still on probation`,
       );
     const folder = await this.#ownFolder();
     if (isOnProbation) noteProbation(folder, writes); // first, because a kill in between must not make the change permanent

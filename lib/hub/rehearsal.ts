@@ -74,7 +74,7 @@ function isKnown(address: string, { sources }: RehearsalParts, firsts: ReadonlyM
 
 function whyNothing({ sources, rule }: RehearsalParts): string {
   if (sources.length === 0)
-    return 'No change of its sources has been recorded yet: this requires a store with a history.';
+    return 'No change to its sources has been recorded yet: this requires a store with a history.';
   return `No run of "${rule.name}" has been recorded since it started.`;
 }
 

@@ -439,7 +439,7 @@ function parseOrFail(text: string, path: string): unknown {
 }
 
 function nothingAt(path: Path): HubError {
-  return new HubError('bad-request', `${formatPath(path)}: expected an item of the file, got none at this path`);
+  return new HubError('bad-request', `${formatPath(path)}: the file has no item at this path`);
 }
 
 function cannotEdit(path: string): HubError {

@@ -88,7 +88,7 @@ export function listen(app: uws.TemplatedApp, host: string, port: number): Liste
     const place = host === '' ? `port ${port}` : `${host} port ${port}`;
     throw new HubError(
       'cannot-start',
-      `port: expected a free port, ${place} is in use, or does not belong to this machine: set another port, or stop the program that uses it`,
+      `port: expected a free port, but ${place} is in use or does not belong to this machine: set another port, or stop the program that uses it`,
     );
   }
   const socket: uws.us_listen_socket = listening;

@@ -48,8 +48,8 @@ export function readEach(each: unknown, outer: Scope, report: ReportMistake): Re
 
 function mistakeOf(name: string, values: unknown, outer: Scope): string | undefined {
   if (!namePattern.test(name)) return `expected the name of a variable, such as n or studio, got "${name}"`;
-  if (name === 'instance') return 'expected another name: ${instance} is the key of the instance';
-  if (outer.names.includes(name)) return `expected another name: the variable "${name}" already exists`;
+  if (name === 'instance') return 'expected a different name, because ${instance} stands for the key of the instance';
+  if (outer.names.includes(name)) return `expected a different name, because the variable "${name}" already exists`;
   if (!Array.isArray(values))
     return `expected a list of values, such as [1, 2, 3], got ${describeSetting(values, [name])}`;
   return values.length === 0 ? 'expected at least one value' : undefined;

@@ -105,13 +105,13 @@ test(
   'a place outside',
   mistakes,
   { columns: 2, rows: 2, ...widget({ at: [2, 1], size: [2, 1] }) },
-  'widgets[0].at: expected a place within the grid of 2 columns and 2 rows, got [2, 1], 2×1 large',
+  'widgets[0].at: expected a place within the grid of 2 columns and 2 rows, got a size of 2×1 at [2, 1]',
 );
 test(
   'two widgets in one place',
   mistakes,
   { widgets: [1, 2].map((column) => ({ type: 'lamp', address: 'desk/lamp', at: [column, 1], size: [2, 1] })) },
-  'widgets[1].at: expected a free place, got [2, 1], where widgets[0] is',
+  'widgets[1].at: expected a free place, got [2, 1], which widgets[0] occupies',
 );
 test(
   'more widgets than fit',

@@ -109,7 +109,11 @@ const refused: [expression: string, offset: number, message: RegExp][] = [
   ["timestamp('2026-02-30T00:00:00Z').getHours()", 10, /^expected a point in time/],
   ["duration('Studio 7').getHours()", 9, /^expected a duration such as "1h30m" or "1.5s", got "Studio 7"/],
   ['.5 + .25 + nope', 11, /^unknown name "nope"/],
-  ["{'a': 1, 2: 3}.size()", 9, /^expected one type in a list or map, got a number among others$/],
+  [
+    "{'a': 1, 2: 3}.size()",
+    9,
+    /^expected a single type for all items of a list or map, got a number among items of another type$/,
+  ],
   ['value.all(x, x)', 0, /^expected a list to iterate over, got a number$/],
   ["has({'a': 1}.a)", 4, /^expected has\(map\.key\)/],
   ["['a'].length", 0, /^a list of texts has no \.length: use size\(\['a'\]\)$/],
@@ -320,9 +324,9 @@ for (const [expression, message] of [
   ["timestamp(0).getHours('-25:00')", /^expected a time zone such as Europe\/Berlin or \+02:00, got "-25:00"/],
   ["double('Infinity')", /^double: expected a number as text/],
   ["double('1e400')", /^double: expected a number as text/],
-  ['shiftLeft(1, 32)', /^shiftLeft: expected a place from 0 to 31, got 32/],
-  ['shiftRight(1, -1)', /^shiftRight: expected a place from 0 to 31, got -1/],
-  ['bit(5, 32)', /^bit: expected a place from 0 to 31, got 32/],
+  ['shiftLeft(1, 32)', /^shiftLeft: expected an integer from 0 to 31, got 32/],
+  ['shiftRight(1, -1)', /^shiftRight: expected an integer from 0 to 31, got -1/],
+  ['bit(5, 32)', /^bit: expected an integer from 0 to 31, got 32/],
 ] as const)
   test(`${expression} is an error, since its result would be wrong`, (t) => {
     t.throws(() => compileExpression(expression, {}).evaluate({}), { message });

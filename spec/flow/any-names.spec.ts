@@ -85,10 +85,7 @@ test('a missing secret of the environment is reported, whatever its name', async
     t.false(Object.hasOwn(env, name));
     const flow = { connections: { api: { ...api, token: { env: name } } } };
     const error = await t.throwsAsync(startHubFrom(t, { 'flow.json5': flow }));
-    t.regex(
-      error!.message,
-      /connections\.api\.token\.env: expected the name of a variable in the environment of the hub, /,
-    );
+    t.regex(error!.message, /connections\.api\.token\.env: expected the name of a variable in the hub's environment, /);
     t.false(error!.message.includes(name), 'it may be the secret itself');
   }
 });

@@ -44,7 +44,7 @@ test('nothing but gateways runs until one begins the work', async (t) => {
   t.like(hub.rules()[0], { enabled: false, state: 'disabled', reason: 'waits for the decider' });
   hub.write('desk/in', 1, writer);
   t.is(hub.find('desk/out')!.value, 0);
-  t.throws(() => hub.control('desk', 'start', writer), { message: /"desk" is held: waits for the decider/ });
+  t.throws(() => hub.control('desk', 'start', writer), { message: /"desk" is on hold: waits for the decider/ });
 
   leadership.begin({ number: 3, continues: false });
   t.is(leadership.term?.number, 3);
@@ -97,7 +97,7 @@ test('single connections are held back, while rules and all others run', async (
   leadership.holdBack(new Map([['desk', 'hub "b" has it']]));
   t.like(statusOf(hub, 'desk'), { state: 'failed', reason: 'hub "b" has it' });
   t.is(statusOf(hub, 'clock').state, 'running');
-  t.throws(() => hub.control('desk', 'restart', writer), { message: /"desk" is held: hub "b" has it/ });
+  t.throws(() => hub.control('desk', 'restart', writer), { message: /"desk" is on hold: hub "b" has it/ });
   await hub.reload();
   t.is(statusOf(hub, 'desk').state, 'failed');
   leadership.holdBack(new Map());

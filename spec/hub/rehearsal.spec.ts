@@ -137,5 +137,5 @@ test('whoever may not read a value of the rule gets no runs', async (t) => {
   studio.write(['level', -12]);
   const rights = { ...all, mayRead: (address: string) => address !== 'desk/level' };
   const found = await studio.rehearse('loud', [{ path: 'rules[0].map', set: 'value > -13' }], { rights });
-  t.deepEqual([found.runs.length, found.reason], [0, 'The last runs have values that you may not read.']);
+  t.deepEqual([found.runs.length, found.reason], [0, 'The most recent runs contain values that you may not read.']);
 });

@@ -181,8 +181,8 @@ test('each mistake has its place, and the nearest name', async (t) => {
     /^flow\.json5:\d+:\d+: tests\[0\]\.steps\[1\]\.sent\.desk: expected a connection to a device, but "desk" is of type dummy$/,
     /^flow\.json5:\d+:\d+: tests\[0\]\.steps\[2\]\.receive\.camera\[0\]: expected bytes in hex such as "81 01 FF", got "zz"/,
     /^flow\.json5:\d+:\d+: tests\[0\]\.steps\[3\]\.receive: expected \{ <Connection ID>: … \}, because there are several devices: router, camera$/,
-    /^flow\.json5:\d+:\d+: tests\[0\]\.steps\[4\]\.set\["router\/model"\]: .*only its device reports it, by `receive`$/,
-    /^flow\.json5:\d+:\d+: tests\[0\]\.steps\[5\]\.wanted\["desk\/take"\]: expected a parameter with a state of a device, got "desk\/take"$/,
+    /^flow\.json5:\d+:\d+: tests\[0\]\.steps\[4\]\.set\["router\/model"\]: .*only its device can set it, with `receive`$/,
+    /^flow\.json5:\d+:\d+: tests\[0\]\.steps\[5\]\.wanted\["desk\/take"\]: expected a device parameter that has a state, got "desk\/take"$/,
   ];
   t.is(found.length, expected.length, found.join('\n'));
   for (const [index, mark] of expected.entries()) t.regex(found[index]!, mark);

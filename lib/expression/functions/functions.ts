@@ -62,7 +62,7 @@ const numberFunctions: readonly FunctionType[] = [
 /** Returns the bit position that was passed to the named function. Throws if the position is out of range. */
 function placesOf(name: string, places: number): number {
   if (places >= 0 && places <= lastBit) return places;
-  throw new Error(`${name}: expected a place from 0 to ${lastBit}, got ${places}`);
+  throw new Error(`${name}: expected an integer from 0 to ${lastBit}, got ${places}`);
 }
 
 /** Defines a function that accepts several numbers or a list of numbers. */

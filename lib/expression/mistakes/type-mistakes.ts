@@ -51,7 +51,9 @@ export function explainType(
     case 'heterogeneous_map_key':
     case 'heterogeneous_map_value':
     case 'heterogeneous_list_element':
-      return mistake(`expected one type in a list or map, got ${aWordOf(typeOf(node))} among others`);
+      return mistake(
+        `expected a single type for all items of a list or map, got ${aWordOf(typeOf(node))} among items of another type`,
+      );
     case 'invalid_macro_argument':
       return mistake("expected has(map.key) with the name of a map, as in cel.bind(m, {'a': 1}, has(m.a))");
     case 'invalid_comprehension_range':

@@ -99,7 +99,7 @@ export function readVariables(
     mistakes.add(
       file,
       ['variables', 'instance'],
-      'expected another name: ${instance} is the name of the instance or file',
+      'expected a different name, because ${instance} stands for the name of the instance or file',
     );
   return variables;
 }

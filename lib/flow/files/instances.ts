@@ -142,7 +142,7 @@ class Maker {
       missing.delete(nearest ?? '');
       const message =
         name === 'instance'
-          ? 'expected another name: ${instance} is the name of the instance'
+          ? 'expected a different name, because ${instance} stands for the name of the instance'
           : nearest === undefined
             ? `unused variable "${name}": ${this.#template.name} does not use \${${name}}`
             : `unknown variable "${name}", did you mean "${nearest}"?`;

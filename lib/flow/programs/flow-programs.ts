@@ -81,7 +81,7 @@ export class FlowPrograms {
       const isNew = imported.get(key) !== code;
       imported.set(key, code);
       const exported = await importFlow(code);
-      if (isNew && !isAsItWas(code)) throw new TrialError('cannot be loaded: it was saved again during the load');
+      if (isNew && !isAsItWas(code)) throw new TrialError('cannot be loaded: it was saved again while it was loading');
       if (typeof exported === 'object' && exported !== null) return { exported, version };
       mistakes.addFile(name, `expected export default defineFlow({ … }), got ${describe(exported)}`, {
         line: 1,
@@ -139,7 +139,7 @@ async function importFlow({ path, name, versions }: ImportedCode): Promise<unkno
   const href = `${pathToFileURL(path)}?${versions.get(path)}`;
   const importing = inFlow.run(name, () => import(href) as Promise<{ default?: unknown }>);
   const module = await withinTicks(importing, (ms) => ms >= importDeadlineMs);
-  if (module === undefined) throw new TrialError('cannot be loaded: its import does not settle');
+  if (module === undefined) throw new TrialError('cannot be loaded: its import never settles');
   return module.default;
 }
 

@@ -124,7 +124,7 @@ async function tryFlow(href: string): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, lingerMs));
   const now = readGlobals();
   const changed = [...globals].find(([name, value]) => now.get(name) !== value);
-  if (changed !== undefined) throw new Error(`changes ${changed[0]}, which the hub needs unchanged`);
+  if (changed !== undefined) throw new Error(`modifies ${changed[0]}, which the hub relies on`);
   answer({ imports: imports(), connections: asData(flow?.connections) });
 }
 

@@ -137,7 +137,7 @@ export class Trial {
         throw new TrialError(tried.message, place, tried.imports);
       }
       if ('imports' in tried) return tried;
-      throw new TrialError('cannot be loaded: the thread that tries it has ended');
+      throw new TrialError('cannot be loaded: the thread that tests it has ended');
     } catch (error) {
       this.end();
       throw error;
@@ -195,7 +195,7 @@ export class Trial {
 
   async #explainTimeout(nameOf: NameOf, waits: boolean): Promise<TrialError> {
     if (this.#isHurried)
-      return new TrialError('cannot be loaded: it was not read in time, and a newer save is waiting');
+      return new TrialError('cannot be loaded: it did not load in time, and a newer version has been saved');
     const inTime = `cannot be loaded: expected a file that loads within ${importDeadlineMs / 1000} s`;
     if (waits && !this.#isGreedy) {
       const waitsAt = await this.#askWhere();
@@ -204,8 +204,8 @@ export class Trial {
     }
     const stack = await stackOfThread(this.#worker.threadId, this.#ending.signal).catch(() => '');
     const fault = this.#isGreedy
-      ? `cannot be loaded: expected a file that takes at most ${memoryMb} MB of memory, but it takes more`
-      : `${inTime}: the file is still running, as in an endless loop`;
+      ? `cannot be loaded: expected a file that uses at most ${memoryMb} MB of memory, but it uses more`
+      : `${inTime}: the file is still running, perhaps in an endless loop`;
     return new TrialError(fault, placeIn(stack ?? '', nameOf));
   }
 

@@ -110,7 +110,9 @@ const units = [
 /** Describes a jump: `the clock was set back by 1 h, from 2026-11-22T14:00:00.000Z to 2026-11-22T13:00:00.000Z`. */
 export function describeJump({ before, after }: ClockJump): string {
   const by = `${spanText(Math.abs(after - before))}, from ${isoTime(before)} to ${isoTime(after)}`;
-  return after < before ? `the clock was set back by ${by}` : `the clock was set ahead by ${by}, or the machine slept`;
+  return after < before
+    ? `the clock was set back by ${by}`
+    : `the clock was set ahead by ${by}, or the machine was asleep`;
 }
 
 /** Formats a number of milliseconds in its two largest units: `91 d`, `1 h 30 min`. */

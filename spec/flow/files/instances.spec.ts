@@ -231,7 +231,7 @@ for (const [title, text, reported] of [
   [
     'a variable with the reserved name',
     "{ variables: { ¦instance: 'x' }, rules: [{ from: 'desk/a', to: 'desk/${instance}' }] }",
-    'expected another name',
+    'expected a different name',
   ],
   [
     'variables that are not an object',

@@ -100,16 +100,16 @@ test.serial(
 
     let reported: string | undefined = '';
     // A machine may be so busy that the good save is seen only when the time of the other is over.
-    for (let turn = 1; turn < 7 && !/newer save is waiting/.test(reported ?? ''); turn++) {
+    for (let turn = 1; turn < 7 && !/newer version has been saved/.test(reported ?? ''); turn++) {
       const begun = `begun-${turn}`;
       await save({ top: `writeFileSync(new URL('${begun}', import.meta.url), ''); await new Promise(() => {});` });
       await eventually(() => existsSync(join(hub.folder, begun)));
       plus += step;
       await save({ plus }, false);
       t.log(`${Math.round(await adds(plus))} ms`);
-      reported = await said(/newer save is waiting|loads within/);
+      reported = await said(/newer version has been saved|loads within/);
     }
-    t.regex(reported ?? '', /newer save is waiting/);
+    t.regex(reported ?? '', /newer version has been saved/);
     expectNeighbourWell();
   },
 );

@@ -44,7 +44,7 @@ test('a file with a new text is never mistaken for the first text', async (t) =>
   const { path, first, read } = await readWhileSaved(t, flow(2));
   t.deepEqual(first, {
     exported: undefined,
-    mistakes: ['cannot be loaded: it was saved again during the load'],
+    mistakes: ['cannot be loaded: it was saved again while it was loading'],
   });
   t.like((await read()).exported, { scene: 2 });
   writeFileSync(path, flow(1));

@@ -75,7 +75,7 @@ test.serial('a flow that takes all memory is refused with its place', async (t) 
   const error = await t.throwsAsync(tryFlow(t, { 'flow.ts': `// a flow\n${grow}` }));
   t.regex(
     error!.message,
-    /^cannot be loaded: expected a file that (takes at most 512 MB of memory, but it |loads within 2 s: the file )/,
+    /^cannot be loaded: expected a file that (uses at most 512 MB of memory, but it |loads within 2 s: the file )/,
   );
   t.like(error, { place: { name: 'flow.ts', line: 2 } });
 });

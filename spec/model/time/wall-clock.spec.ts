@@ -86,7 +86,7 @@ test('a jump is reported in everyday words', (t) => {
   );
   t.is(
     describeJump(at(91 * 24 * hour)),
-    'the clock was set ahead by 91 d, from 2026-11-22T12:00:00.000Z to 2027-02-21T12:00:00.000Z, or the machine slept',
+    'the clock was set ahead by 91 d, from 2026-11-22T12:00:00.000Z to 2027-02-21T12:00:00.000Z, or the machine was asleep',
   );
   t.regex(describeJump(at(1e18)), /to \+275760-09-13T00:00:00\.000Z/);
 });

@@ -99,8 +99,8 @@ function readText(
     const hint = nearest === undefined ? '' : `, did you mean "${nearest}"?`;
     const isName = nearest !== undefined || /^[A-Z_][A-Z\d_]*$/.test(name);
     const message = isName
-      ? `expected "${name}" in the environment of the hub, but it is not set${hint}`
-      : `expected the name of a variable in the environment of the hub, but no variable has this name ${notShown}`;
+      ? `expected "${name}" in the hub's environment, but it is not set${hint}`
+      : `expected the name of a variable in the hub's environment, but no variable has this name ${notShown}`;
     location.at('env').add(message);
   }
   if (text !== '') return text;

@@ -276,7 +276,7 @@ class StepCheck {
 
   #pending(address: string, input: unknown, parameter: TestedParameter, place: () => string): Expectation {
     if (!this.#played.has(parseAddress(address).connectionId) || parameter.type === 'T')
-      throw new Error(`expected a parameter with a state of a device, got "${address}"`);
+      throw new Error(`expected a device parameter that has a state, got "${address}"`);
     const { isMetBy, text } = expectation(address, input, parameter, place);
     const none = input === null || input === undefined;
     return { address, isTrigger: false, place, isMetBy, text: none ? 'no pending write' : `the pending write ${text}` };
@@ -309,7 +309,7 @@ class StepCheck {
     const isPlayed = this.#played.has(connectionId);
     if (parameter.access === 'read-only' && (isPlayed || !this.#hub.isExternal(connectionId)))
       throw new Error(
-        `expected a parameter that a test can set, but "${address}" is read-only: only its ${isPlayed ? 'device reports it, by `receive`' : 'connection sets it'}`,
+        `expected a parameter that a test can set, but "${address}" is read-only: only its ${isPlayed ? 'device can set it, with `receive`' : 'connection can set it'}`,
       );
     return { address, value: readTested(parameter, input) };
   }
@@ -352,7 +352,7 @@ function expectedFiring(input: unknown): Expected {
   if (typeof input === 'boolean')
     return { text: input ? 'fired' : 'not fired', isMetBy: (count) => (count !== 0) === input };
   if (typeof input !== 'number' || !Number.isSafeInteger(input) || input < 0)
-    throw new Error(`expected true, false or how often the trigger fired, got ${describe(input)}`);
+    throw new Error(`expected true, false or the number of times the trigger fired, got ${describe(input)}`);
   return { text: timesFired(input), isMetBy: (count) => count === input };
 }
 

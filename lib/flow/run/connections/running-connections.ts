@@ -118,14 +118,11 @@ export class RunningConnections {
     const isStopped = state === 'disabled';
     const { hold } = connection;
     if (hold !== undefined && action !== 'stop')
-      throw new HubError(
-        'conflict',
-        `${action}: expected a connection that may run, but "${id}" is held: ${hold.reason}`,
-      );
+      throw new HubError('conflict', `${action}: "${id}" is on hold: ${hold.reason}`);
     if (isStopped !== (action === 'start'))
       throw new HubError(
         'conflict',
-        `${action}: expected a connection that is ${isStopped ? 'not ' : ''}disabled, but "${id}" is ${state}`,
+        `${action}: expected ${isStopped ? 'an enabled' : 'a disabled'} connection, but "${id}" is ${state}`,
       );
     const isOn = action !== 'stop';
     const switched =

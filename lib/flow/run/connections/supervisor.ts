@@ -150,7 +150,7 @@ export class Supervisor {
     try {
       this.#subscription.unsubscribe();
     } catch (error) {
-      this.#log.warn({}, `stopping failed: ${messageOf(error)}`);
+      this.#log.warn({}, `failed to stop: ${messageOf(error)}`);
     }
     this.#held.forget();
     this.#parameters.ageIfDevice();
@@ -447,7 +447,11 @@ class OwnParameters {
       if (node === undefined) throw new Error('the connection has no such parameter');
       this.#graph.writeTo(node, value, this.#owner, cause);
     } catch (error) {
-      this.#log.warn({ parameter: parameterId }, `a value was not set: ${messageOf(error)}`, `not set ${parameterId}`);
+      this.#log.warn(
+        { parameter: parameterId },
+        `cannot set ${parameterId}: ${messageOf(error)}`,
+        `not set ${parameterId}`,
+      );
     }
   }
 

@@ -59,7 +59,7 @@ test('a password from a file and a name from the environment work, saving the fi
 const mistakes: readonly (readonly [settings: object, reported: string])[] = [
   [
     { password: { env: 'PATCHBAY_SPEC_NAEM' } },
-    'connections.api.password.env: expected "PATCHBAY_SPEC_NAEM" in the environment of the hub, but it is not set, did you mean "PATCHBAY_SPEC_NAME"?',
+    'connections.api.password.env: expected "PATCHBAY_SPEC_NAEM" in the hub\'s environment, but it is not set, did you mean "PATCHBAY_SPEC_NAME"?',
   ],
   [
     { password: { env: 'PATCHBAY_SPEC_EMPTY' } },

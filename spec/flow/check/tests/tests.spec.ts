@@ -43,7 +43,7 @@ const rows: Record<string, [test: unknown, mistakes: RegExp[]]> = {
       /given\["desk\/level"\]: expected a number, got "loud" \(string\)$/,
       /given\["desk\/bell"\]: expected a parameter with a state, but "desk\/bell" is a trigger$/,
       /set\["clock\/timer\/1\/start"\]: expected a duration of 0\.\.2147483647 ms, got -1 \(number\)$/,
-      /expect\["desk\/bell"\]: expected true, false or how often the trigger fired, got 1\.5 \(number\)$/,
+      /expect\["desk\/bell"\]: expected true, false or the number of times the trigger fired, got 1\.5 \(number\)$/,
       /never\["desk\/bell"\]: expected true, meaning that the trigger fired, got false \(boolean\)$/,
     ],
   ],

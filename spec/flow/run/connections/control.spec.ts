@@ -69,7 +69,7 @@ test('a connection that fails to stop is stopped anyway, and its fault is logged
   const types = new Map([...connectionTypes, ['faulty', faulty]]);
   const hub = await startTestHub(t, { connections: { desk: { type: 'faulty' } } }, { types });
   t.like(hub.control('desk', 'stop', ann), { state: 'disabled' });
-  await hub.logged(/^stopping failed: .*its socket is gone/s);
+  await hub.logged(/^failed to stop: .*its socket is gone/s);
   await hub.stop();
 });
 
@@ -113,11 +113,11 @@ test('an action that the state does not allow is refused, and changes nothing', 
   t.like(refuse('clokc', 'stop'), { code: 'not-found', message: 'unknown connection "clokc", did you mean "clock"?' });
   t.like(refuse('clock', 'start'), {
     code: 'conflict',
-    message: 'start: expected a connection that is disabled, but "clock" is running',
+    message: 'start: expected a disabled connection, but "clock" is running',
   });
   t.like(refuse('other', 'stop'), {
     code: 'conflict',
-    message: 'stop: expected a connection that is not disabled, but "other" is disabled',
+    message: 'stop: expected an enabled connection, but "other" is disabled',
   });
   t.like(refuse('other', 'restart'), { code: 'conflict' });
   t.regex(
