@@ -1,12 +1,12 @@
-// Converters read a value from a frame and write a value into a frame. `int`, `float`, `text` and others work on characters; `uint`,
-// `nibbles` and others work on bytes, which are represented by characters with the codes 0 to 255. A converter never reads beyond its
-// value, so that a single pass reads a whole frame.
+// Converters for the values in patterns. A converter reads a value from a frame and writes a value into a frame. Some converters, such as
+// `int`, `float` and `text`, work on characters; others, such as `uint` and `nibbles`, work on bytes, which are represented by characters
+// with the codes 0 to 255. A converter never reads beyond its value, so that a frame is read in a single pass.
 
 import { nearestName } from '../json5/nearest-name.ts';
 import { HubError } from '../model/error.ts';
 import { readNumber, toText, type Value } from '../model/value.ts';
 
-/** A value that was read, with the offset after its last character. */
+/** A value that a converter has read, and the offset after its last character. */
 export interface Found {
   readonly value: Value;
   readonly end: number;
@@ -14,23 +14,26 @@ export interface Found {
 
 export interface Converter {
   /**
-   * Reads the value at offset `at`. `limit` is the offset of the next literal, or the length of the frame. Returns undefined if no valid
-   * value starts at `at`.
+   * Reads the value that starts at offset `at`. `limit` is the offset of the next literal, or the length of the frame. Returns undefined if
+   * no valid value starts at `at`.
    */
   read(frame: string, at: number, limit: number): Found | undefined;
-  /** Returns the characters for a value. Errors: `not-convertible`, `out-of-range`. */
+  /** Converts a value to the characters to send. Errors: `not-convertible`, `out-of-range`. */
   write(value: Value): string;
-  /** Whether the converter reads everything up to `limit`. In a pattern, a literal must follow such a converter. */
+  /** Whether the converter reads all characters up to `limit`. In a pattern, a literal must follow such a converter. */
   readonly isGreedy: boolean;
 }
 
-/** Creates a converter. Errors: `Error` for invalid arguments. */
+/** A function that creates a converter from its arguments. Errors: `Error` if an argument is invalid. */
 type ConverterMaker = (args: ArgumentReader) => Converter;
 
-/** The arguments of a converter: named arguments such as `width=2`, or a list such as `ON,OFF`. Unread arguments are an error. */
+/**
+ * The arguments of a converter in a pattern: named arguments such as `width=2`, or a list such as `ON,OFF`. An argument that the converter
+ * does not read is a mistake.
+ */
 class ArgumentReader {
   readonly #named = new Map<string, string>();
-  /** The argument names that the converter has read. */
+  /** The names of the arguments that the converter has read. */
   readonly #known = new Set<string>();
   readonly listed: readonly string[];
   readonly #isOfBytes: boolean;
@@ -46,7 +49,7 @@ class ArgumentReader {
     }
   }
 
-  /** Reads an integer within bounds. Errors: `Error`. */
+  /** Returns an integer argument within bounds, or undefined if the argument is missing. Errors: `Error` if it is invalid. */
   integer(name: string, least: number, most: number): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
@@ -55,19 +58,22 @@ class ArgumentReader {
     throw new Error(`expected ${name} to be an integer ${least}..${most}, got ${JSON.stringify(text)}`);
   }
 
-  /** Reads a word from a list. Errors: `Error`. */
+  /** Returns an argument that must be one of `words`, or undefined if it is missing. Errors: `Error` for any other word. */
   word<Word extends string>(name: string, words: readonly Word[]): Word | undefined {
     const text = this.text(name);
     if (text === undefined || words.includes(text as Word)) return text as Word | undefined;
     throw new Error(`expected ${name} to be ${words.join(' or ')}, got ${JSON.stringify(text)}`);
   }
 
-  /** The default words for true and false. */
+  /** The words that booleans use by default, for true and false. */
   get defaultWords(): readonly string[] {
     return this.#isOfBytes ? ['01', '00'] : ['1', '0'];
   }
 
-  /** Returns a word that the device uses. Patterns of bytes contain it as hexadecimal digits. Errors: `Error`. */
+  /**
+   * Returns the characters for a word in the device's messages. In patterns of bytes, words are written as hexadecimal digits. Errors:
+   * `Error`.
+   */
   literal(written: string): string {
     if (!this.#isOfBytes) return written;
     const digits = written.replaceAll(/\s/g, '');
@@ -83,7 +89,10 @@ class ArgumentReader {
     return text;
   }
 
-  /** Checks that every argument was read. Errors: `Error` with the first unread argument, and the nearest known name or all known names. */
+  /**
+   * Checks that all arguments have been read. Errors: `Error` with the first unread argument, and the nearest known name or all known
+   * names.
+   */
   end(): void {
     const [unknown] = this.#named.keys();
     if (unknown === undefined) return;
@@ -102,7 +111,7 @@ class ArgumentReader {
 const isDigit = (code: number) => code >= 48 && code <= 57;
 const isHexDigit = (code: number) => isDigit(code) || (code >= 65 && code <= 70) || (code >= 97 && code <= 102);
 
-/** Returns the offset after a run of characters that `belongs` accepts. */
+/** Returns the offset after the longest run of characters for which `belongs` returns true. */
 function runEnd(frame: string, at: number, limit: number, belongs: (code: number) => boolean): number {
   let end = at;
   while (end < limit && belongs(frame.charCodeAt(end))) end++;
@@ -110,8 +119,8 @@ function runEnd(frame: string, at: number, limit: number, belongs: (code: number
 }
 
 /**
- * Decimal digits with an optional sign. `width`: the exact number of digits, padded with zeros; `offset`: added before sending and
- * subtracted after reading.
+ * `int`: decimal digits with an optional sign. `width` is the exact number of digits, padded with zeros; `offset` is added before sending
+ * and subtracted after reading.
  */
 const int: ConverterMaker = (args) => {
   const width = args.integer('width', 1, 20);
@@ -135,7 +144,7 @@ const int: ConverterMaker = (args) => {
   };
 };
 
-/** Hexadecimal digits. `width`: the exact number of digits, padded with zeros. */
+/** `hex`: hexadecimal digits. `width` is the exact number of digits, padded with zeros. */
 const hex: ConverterMaker = (args) => {
   const width = args.integer('width', 1, 13);
   const offset = args.integer('offset', -1_000_000, 1_000_000) ?? 0;
@@ -157,7 +166,7 @@ const hex: ConverterMaker = (args) => {
   };
 };
 
-/** A decimal number. `digits`: the number of digits sent after the decimal point. */
+/** `float`: a decimal number. `digits` is the number of digits to send after the decimal point. */
 const float: ConverterMaker = (args) => {
   const digits = args.integer('digits', 0, 15);
   const isInFloat = (code: number) =>
@@ -177,7 +186,7 @@ const float: ConverterMaker = (args) => {
 };
 
 /**
- * Characters up to the next literal. `width`: the exact number of characters; `trim`: whether surrounding spaces are removed; `max`: the
+ * `text`: characters up to the next literal. `width` is the exact number of characters, `trim` removes surrounding spaces, and `max` is the
  * maximum number of characters to send.
  */
 const text: ConverterMaker = (args) => {
@@ -202,7 +211,7 @@ const text: ConverterMaker = (args) => {
   };
 };
 
-/** Characters without spaces. */
+/** `word`: a run of characters other than spaces. */
 const word: ConverterMaker = () => ({
   isGreedy: true,
   read(frame, at, limit) {
@@ -216,7 +225,7 @@ const word: ConverterMaker = () => ({
   },
 });
 
-/** Text in double quotes, with the escapes `\"` and `\\`. */
+/** `quoted`: text in double quotes, with the escapes `\"` and `\\`. */
 const quoted: ConverterMaker = () => ({
   isGreedy: false,
   read(frame, at) {
@@ -233,8 +242,8 @@ const quoted: ConverterMaker = () => ({
 });
 
 /**
- * `on(ON,OFF)`: the words for true and false. Each may have several words, as in `on(1|ON,0|OFF)`; the first word is sent. In bytes:
- * `on(02,03)`.
+ * `on(ON,OFF)`: the words for true and false. There may be several words for each value, as in `on(1|ON,0|OFF)`; the first word is sent. In
+ * patterns of bytes: `on(02,03)`.
  */
 const on: ConverterMaker = (args) => {
   const [yes, no, ...more] = args.listed.length === 0 ? args.defaultWords : args.listed;
@@ -246,7 +255,7 @@ const on: ConverterMaker = (args) => {
   ]);
 };
 
-/** `one(OFF=0,ON=1)`: the device's words and their values. In bytes: `one(00=off,01=on)`. */
+/** `one(OFF=0,ON=1)`: the device's words and their values. In patterns of bytes: `one(00=off,01=on)`. */
 const one: ConverterMaker = (args) => {
   const pairs = args.listed.map((pair): readonly [string, Value] => {
     const place = pair.indexOf('=');
@@ -258,7 +267,10 @@ const one: ConverterMaker = (args) => {
   return choiceOf(pairs);
 };
 
-/** Converts between the device's words and values. Longer words are tried first, because a longer word may begin with a shorter one. */
+/**
+ * Creates a converter between the device's words and values. Longer words are tried first, because a longer word may begin with a shorter
+ * word.
+ */
 function choiceOf(pairs: readonly (readonly [string, Value])[]): Converter {
   const byLength = [...pairs].sort(([a], [b]) => b.length - a.length);
   return {
@@ -276,7 +288,7 @@ function choiceOf(pairs: readonly (readonly [string, Value])[]): Converter {
   };
 }
 
-/** An unsigned integer of a few bytes. `signed=yes`: the integer is in two's complement. */
+/** `uint`: an unsigned integer of a few bytes. With `signed=yes`, the integer is in two's complement. */
 const uint: ConverterMaker = (args) => {
   const bytes = args.integer('bytes', 1, 6) ?? 1;
   const isLittle = args.word('endian', ['big', 'little']) === 'little';
@@ -309,7 +321,7 @@ const uint: ConverterMaker = (args) => {
   };
 };
 
-/** An integer with four bits per byte, as in VISCA positions: `0p 0q 0r 0s`. */
+/** `nibbles`: an integer with four bits in each byte, as in VISCA positions: `0p 0q 0r 0s`. */
 const nibbles: ConverterMaker = (args) => {
   const count = args.integer('count', 1, 12) ?? 4;
   const isSigned = args.word('signed', ['yes', 'no']) === 'yes';
@@ -342,7 +354,7 @@ const nibbles: ConverterMaker = (args) => {
   };
 };
 
-/** `bits(from,to)`: bits of a single byte, counted from the lowest bit, 0; `bits(3)` is a boolean. Read-only. */
+/** `bits(from,to)`: bits of a single byte, where 0 is the lowest bit; `bits(3)` is a boolean. This converter only reads. */
 const bits: ConverterMaker = ({ listed }) => {
   const [low = Number.NaN, high = low] = listed.map(Number);
   if (!(low >= 0 && high >= low && high <= 7)) throw new Error('expected bits of a byte, such as bits(3) or bits(0,3)');
@@ -365,12 +377,12 @@ const textConverters = new Map<string, ConverterMaker>(
 );
 const byteConverters = new Map<string, ConverterMaker>(Object.entries({ uint, nibbles, bits, text, on, one }));
 
-/** Returns the names of the converters for characters or for bytes. */
+/** Returns the names of the converters for characters or, if `isOfBytes` is true, for bytes. */
 export function converterNames(isOfBytes: boolean): string[] {
   return [...(isOfBytes ? byteConverters : textConverters).keys()];
 }
 
-/** Creates a converter by name. Returns undefined if the name is unknown. Errors: `Error` for invalid arguments. */
+/** Creates the converter with this name, or returns undefined if the name is unknown. Errors: `Error` if an argument is invalid. */
 export function createConverter(name: string, args: readonly string[], isOfBytes: boolean): Converter | undefined {
   const make = (isOfBytes ? byteConverters : textConverters).get(name);
   if (make === undefined) return undefined;

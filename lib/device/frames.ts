@@ -1,13 +1,13 @@
-// Divides a stream of bytes into a device's messages. A framer drops and counts bytes outside frames and in frames that are too long, and
-// then continues with the next frame.
+// Splits a stream of bytes into a device's messages. A framer drops and counts the bytes outside frames and the bytes of frames that are
+// too long, and then continues with the next frame.
 
 import { isAscii } from 'node:buffer';
 
-/** How a stream of bytes is divided into frames. */
+/** The rules by which a stream of bytes is split into frames. */
 export type Framing =
   /**
-   * Each received frame ends with one of `ends`, and each sent frame with `sendEnd`. With `isBlock`, all lines up to an empty line form one
-   * frame. A prompt at the beginning of a line is a frame without an end.
+   * Each received frame ends with one of `ends`; `sendEnd` is appended to each sent frame. If `isBlock` is true, all lines up to an empty
+   * line form one frame. A prompt at the beginning of a line is a frame without an end.
    */
   | {
       readonly kind: 'end';
@@ -18,7 +18,7 @@ export type Framing =
     }
   | { readonly kind: 'enclosed'; readonly start: Buffer; readonly end: Buffer; readonly escapeByte: number | undefined }
   | { readonly kind: 'bytes'; readonly bytes: number }
-  /** A header contains a number; the length of the frame is this number plus `adds`. */
+  /** A number in the header plus `adds` is the length of the frame, in bytes. */
   | {
       readonly kind: 'length';
       readonly at: number;
@@ -27,9 +27,9 @@ export type Framing =
       readonly adds: number;
     }
   /**
-   * The byte at offset `at` selects the length of the frame, or the byte that ends the frame. `isRunning` follows MIDI: a byte of at least
-   * 0x80 starts a frame, and a byte of at least 0xF8 does so even within another frame. A frame may omit its first byte (0x80 to 0xEF) if
-   * the previous frame had the same first byte.
+   * The byte at offset `at` selects the length of the frame or the byte that ends it. `isRunning` follows MIDI: a byte of at least 0x80
+   * starts a frame, and a byte of at least 0xF8 does so even within another frame. A frame may omit its first byte (0x80 to 0xEF) if this
+   * byte is the same as in the previous frame.
    */
   | {
       readonly kind: 'lengthBy';
@@ -37,16 +37,16 @@ export type Framing =
       readonly rules: readonly (LengthRule | undefined)[];
       readonly isRunning: boolean;
     }
-  /** A pause ends each frame. */
+  /** Each frame ends with a pause of `idleMs` milliseconds. */
   | { readonly kind: 'idle'; readonly idleMs: number }
-  /** Each chunk is a frame: a WebSocket message or a datagram. */
+  /** Each received chunk is a frame: a WebSocket message or a datagram. */
   | { readonly kind: 'whole' };
 
 /** The length of a frame in bytes, or the byte that ends the frame. */
 export type LengthRule = number | { readonly end: number };
 
 /**
- * A frame, which is part of the bytes from one read. Frames share the memory of these bytes, because creating a Buffer for each frame takes
+ * A frame as a range of the bytes from one read. Frames share the memory of these bytes, because creating a Buffer for each frame takes
  * time.
  */
 export class Frame {
@@ -69,12 +69,12 @@ export class Frame {
   }
 }
 
-/** The maximum size of the part of a read that is decoded at once, in bytes. */
+/** The maximum size of the range of bytes that is decoded at once, in bytes. */
 const decodedBytes = 8192;
 
 /**
- * Decodes the frames between two positions in a list. ASCII frames from one read are decoded together, and the resulting strings then share
- * memory. A caller that keeps part of such a string must copy it with `ownText`.
+ * Decodes the frames from index `from` up to index `end`. ASCII frames from one read are decoded together, and the resulting strings share
+ * memory. A caller that keeps a part of such a string must copy it with `ownText`.
  */
 export function textsOf(frames: readonly Frame[], from: number, end: number, encoding: BufferEncoding): string[] {
   const some = frames.slice(from, end);
@@ -86,22 +86,22 @@ export function textsOf(frames: readonly Frame[], from: number, end: number, enc
   return some.map((frame) => text.slice(frame.from - start, frame.end - start));
 }
 
-/** The maximum length of a string that a JavaScript engine copies when slicing, in characters. */
+/** The maximum length of a substring that a JavaScript engine copies instead of referring to the whole string, in characters. */
 const copiedLength = 12;
 
-/** Copies part of a string. A mere slice would keep the whole string in memory. */
+/** Returns a copy of a substring. The substring itself would keep the whole string in memory. */
 export function ownText(part: string): string {
   return part.length > copiedLength ? ` ${part}`.slice(1) : part;
 }
 
 export interface Framer {
-  /** Receives bytes and returns the frames that are now complete. */
+  /** Adds received bytes and returns the frames that are now complete. */
   push(bytes: Uint8Array): Frame[];
-  /** Returns the bytes since the last frame as a frame if pauses end frames; otherwise returns an empty list. */
+  /** If frames end with pauses, returns the bytes since the last frame as a frame. Otherwise returns an empty list. */
   flush(): Frame[];
-  /** Returns the bytes to send: the frame with its marks or its header. */
+  /** Returns the bytes to send for a frame: its content with marks or with a header. */
   wrap(payload: Buffer): Buffer;
-  /** The number of bytes that were dropped because they were outside frames or in a frame that was too long. */
+  /** The number of bytes that were dropped because they were outside frames or in frames that were too long. */
   readonly droppedBytes: number;
 }
 
@@ -131,7 +131,7 @@ export function createFramer(framing: Framing, maxBytes = maxFrameBytes): Framer
   }
 }
 
-/** Converts a message that a person has written to a frame. The marks of the frame are added unless they are already present. */
+/** Converts a message that a person has written to a frame. Adds the frame's marks unless the message already contains them. */
 export function withMarks(framing: Framing, written: Buffer): Buffer {
   if (framing.kind === 'end') {
     const [marks, times] = framing.isBlock
@@ -149,7 +149,7 @@ export function withMarks(framing: Framing, written: Buffer): Buffer {
   return isWhole || isAcknowledgement ? written : createFramer(framing).wrap(written);
 }
 
-/** The bytes of an incomplete frame. */
+/** A buffer for the bytes of an incomplete frame. */
 class Unread {
   #bytes = Buffer.allocUnsafe(256);
   #start = 0;
@@ -181,12 +181,12 @@ class Unread {
     return found < 0 ? -1 : found - this.#start;
   }
 
-  /** Returns the bytes themselves, not a copy. */
+  /** Returns the unread bytes without copying them. */
   peek(): Buffer {
     return this.#bytes.subarray(this.#start, this.#end);
   }
 
-  /** Copies bytes from the front and removes them. */
+  /** Removes bytes from the front and returns a copy of them. */
   take(length: number): Buffer {
     const taken = Buffer.from(this.#bytes.subarray(this.#start, this.#start + length));
     this.skip(length);
@@ -206,17 +206,20 @@ class EndFramer implements Framer {
   readonly #ends: readonly Buffer[];
   readonly #sendEnd: Buffer;
   readonly #maxBytes: number;
-  /** The prompts, shortest first. Otherwise, if one prompt begins with another prompt, the result would depend on how the bytes arrive. */
+  /**
+   * The prompts, shortest first. With another order, the result would depend on how the bytes arrive if one prompt begins with another
+   * prompt.
+   */
   readonly #prompts: readonly Buffer[];
   readonly #longestEnd: number;
-  /** The byte that ends every frame; undefined if any of the ends has several bytes. */
+  /** The last byte of all ends, if each end consists of this byte and possibly a carriage return; undefined otherwise. */
   readonly #lastByte: number | undefined;
-  /** Whether a preceding carriage return belongs to the end. */
+  /** Whether a carriage return before the end belongs to the end. */
   readonly #mayReturn: boolean;
   readonly #unread = new Unread();
-  /** The offset before which no frame ends. */
+  /** The offset up to which the unread bytes contain no end. */
   #searched = 0;
-  /** Whether the current frame was too long, so that the framer also drops the rest. */
+  /** Whether the current frame is too long, so that its remaining bytes are dropped as well. */
   #isDropping = false;
 
   constructor({ ends, sendEnd, prompts = [] }: Extract<Framing, { kind: 'end' }>, maxBytes: number) {
@@ -237,7 +240,7 @@ class EndFramer implements Framer {
     return frames.some(isEmpty) ? frames.filter((frame) => !isEmpty(frame)) : frames;
   }
 
-  /** Extracts the prompts at the beginning of lines as frames, including the last line if it is incomplete. */
+  /** Splits off the prompts at the beginning of lines as separate frames, including prompts in an incomplete last line. */
   #withPrompts(lines: readonly Frame[]): Frame[] {
     const frames: Frame[] = [];
     for (const line of lines) {
@@ -264,7 +267,7 @@ class EndFramer implements Framer {
     return this.#prompts.find((mark) => line.subarray(0, mark.length).equals(mark));
   }
 
-  /** Like `push`, but also returns empty frames. */
+  /** Like `push`, but does not remove empty frames. */
   pushLines(bytes: Uint8Array): Frame[] {
     const frames: Frame[] = [];
     let rest = bytes;
@@ -311,7 +314,7 @@ class EndFramer implements Framer {
     }
   }
 
-  /** Extracts the complete frames without copying them. Returns the remaining bytes. */
+  /** Adds all complete frames in `bytes` to `frames` without copying them. Returns the remaining bytes. */
   #takeWhole(bytes: Uint8Array, frames: Frame[]): Uint8Array {
     const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
     let from = 0;
@@ -325,7 +328,9 @@ class EndFramer implements Framer {
     return from === 0 ? bytes : whole.subarray(from);
   }
 
-  /** Returns the offset and the length of the first end. If two ends start at the same offset, the longer one counts. */
+  /**
+   * Returns the offset and the length of the first end in the unread bytes. If two ends start at the same offset, the longer end is used.
+   */
   #findEnd(): [at: number, length: number] {
     let found: [number, number] = [-1, 0];
     for (const end of this.#ends) {
@@ -341,7 +346,7 @@ function isEmpty({ from, end }: Frame): boolean {
   return end === from;
 }
 
-/** Frames that consist of all lines up to an empty line. */
+/** A framer for frames that consist of all lines up to an empty line. */
 class BlockFramer implements Framer {
   readonly #lines: EndFramer;
   readonly #sendEnd: Buffer;
@@ -391,7 +396,7 @@ function join(lines: readonly Buffer[]): Buffer {
   return Buffer.concat(lines.flatMap((line, index) => (index === 0 ? [line] : [newline, line])));
 }
 
-/** Frames between a start mark and an end mark. Bytes outside frames are dropped. */
+/** A framer for frames between a start mark and an end mark. Bytes outside frames are dropped. */
 class EnclosedFramer implements Framer {
   droppedBytes = 0;
   readonly #start: Buffer;
@@ -426,7 +431,7 @@ class EnclosedFramer implements Framer {
     return Buffer.concat([this.#start, payload, this.#end]);
   }
 
-  /** Drops the bytes before a start mark. Returns whether there is a start mark. */
+  /** Drops the bytes before the next start mark. Returns whether there is a start mark. */
   #findStart(): boolean {
     const { length } = this.#start;
     const at = this.#unread.indexOf(this.#start, 0);
@@ -438,8 +443,8 @@ class EnclosedFramer implements Framer {
   }
 
   /**
-   * Extracts the frame up to the next end. If another frame starts before this end, the end of the first frame was lost, and only the later
-   * frame counts. Returns undefined if the frame is incomplete or too long.
+   * Removes and returns the frame up to the next end mark. If another frame starts before this mark, the first frame has lost its end and
+   * is dropped. Returns undefined if the frame is incomplete or too long.
    */
   #takeFrame(): Buffer | undefined {
     const { length } = this.#end;
@@ -468,7 +473,9 @@ class EnclosedFramer implements Framer {
   }
 }
 
-/** Frames between two marks that begin with an escape byte: `DLE STX … DLE ETX`. The escape byte is doubled within the data. */
+/**
+ * A framer for frames between two marks that begin with an escape byte: `DLE STX … DLE ETX`. Within a frame, the escape byte is doubled.
+ */
 class StuffedFramer implements Framer {
   droppedBytes = 0;
   readonly #startByte: number;
@@ -532,7 +539,7 @@ class StuffedFramer implements Framer {
   }
 }
 
-/** Frames whose first bytes contain the length. */
+/** A framer for frames whose first bytes contain their length. */
 class SizedFramer implements Framer {
   droppedBytes = 0;
   readonly #lengthOf: (unread: Unread) => number;
@@ -553,7 +560,7 @@ class SizedFramer implements Framer {
     while (unread.length >= Math.max(1, this.#headerBytes)) {
       const length = this.#lengthOf(unread);
       if (length < Math.max(1, this.#headerBytes) || length > this.#maxBytes) {
-        unread.skip(1); // not a header, but one may begin at the next byte
+        unread.skip(1); // not a header, but a header may begin at the next byte
         this.droppedBytes++;
       } else if (unread.length >= length) frames.push(new Frame(unread.take(length)));
       else break;
@@ -585,17 +592,17 @@ function ruleReader({ at, rules }: Extract<Framing, { kind: 'lengthBy' }>): (unr
     if (rule === undefined) return 0;
     if (typeof rule === 'number') return rule;
     const end = unread.indexOf(Buffer.from([rule.end]), at + 1);
-    return (end < 0 ? unread.length : end) + 1; // without an end: one byte more than has arrived
+    return (end < 0 ? unread.length : end) + 1; // no end yet: one byte more than has arrived
   };
 }
 
-/** MIDI frames: the first byte decides the length, and frames may omit this byte (running status). */
+/** A framer for MIDI messages. The first byte determines the length, and a message may omit this byte (running status). */
 class RunningFramer implements Framer {
   droppedBytes = 0;
   readonly #rules: readonly (LengthRule | undefined)[];
   readonly #maxBytes: number;
   #frame: number[] = [];
-  /** The first byte that applies to frames without a first byte (running status). */
+  /** The first byte for frames that omit it (running status); undefined if there is none. */
   #status: number | undefined;
 
   constructor(rules: readonly (LengthRule | undefined)[], maxBytes: number) {
@@ -625,7 +632,7 @@ class RunningFramer implements Framer {
     return payload;
   }
 
-  /** Returns whether the frame is complete. */
+  /** Adds a byte to the frame. Returns whether the frame is complete. */
   #add(byte: number): boolean {
     const [first = this.#status] = this.#frame;
     const rule = first === undefined ? undefined : this.#rules[first];
@@ -655,7 +662,7 @@ class RunningFramer implements Framer {
   }
 }
 
-/** Frames that end with a pause. The caller measures the pause and calls `flush`. */
+/** A framer for frames that end with a pause. The caller measures the pause and calls `flush`. */
 class IdleFramer implements Framer {
   droppedBytes = 0;
   readonly #maxBytes: number;
@@ -707,12 +714,12 @@ class WholeFramer implements Framer {
 
 const telnet = { iac: 255, dont: 254, do: 253, wont: 252, will: 251, begin: 250, end: 240 };
 
-/** Removes telnet commands from a stream and refuses every option. */
+/** Removes telnet commands from a stream and refuses every telnet option. */
 export class TelnetFilter {
   #state: 'data' | 'command' | 'option' | 'inside' | 'insideCommand' = 'data';
   #command = 0;
 
-  /** Returns the data without commands, and the bytes with which to answer. */
+  /** Returns the data in `bytes` without telnet commands, and the bytes to send as an answer. */
   push(bytes: Uint8Array): { readonly data: Uint8Array; readonly answer: Uint8Array } {
     if (this.#state === 'data' && !bytes.includes(telnet.iac)) return { data: bytes, answer: Buffer.alloc(0) };
     const data = Buffer.allocUnsafe(bytes.length);
@@ -722,7 +729,7 @@ export class TelnetFilter {
     return { data: data.subarray(0, length), answer: Buffer.from(answer) };
   }
 
-  /** Returns whether a byte is part of the data. Adds the reply to a command to `answer`. */
+  /** Returns whether a byte is data. If the byte completes a telnet command, adds the reply to `answer`. */
   #isData(byte: number, answer: number[]): boolean {
     switch (this.#state) {
       case 'data':

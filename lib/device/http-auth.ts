@@ -1,5 +1,5 @@
 // Authentication over HTTP: Basic (RFC 7617), Bearer (RFC 6750) and Digest (RFC 7616). The hub sends a password only with the scheme in the
-// settings. For example, a device that asks for Basic never gets the password for `digest`.
+// settings. For example, a device that requests Basic never receives the password for Digest.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { hidden } from '../model/secret.ts';
@@ -24,19 +24,19 @@ interface Challenge {
   readonly isStale: boolean;
 }
 
-/** The algorithms, strongest first. `hash` is the algorithm's name in Node.js. */
+/** The Digest algorithms, strongest first. `hash` is the name of the algorithm in Node.js. */
 const algorithms = [
   { name: 'SHA-512-256', hash: 'sha512-256' },
   { name: 'SHA-256', hash: 'sha256' },
   { name: 'MD5', hash: 'md5' },
 ] as const;
 
-/** The reaction to a refusal: send the request again, or report the fault. */
+/** The reaction to the status 401: send the request again, or report a fault. */
 export type Answered = { readonly again: true } | { readonly fault: string };
 
 export class HttpAuth {
   readonly #credentials: Credentials;
-  /** The parts of the header that are the same in all requests. */
+  /** The Authorization header for Basic and Bearer, which is the same in all requests. */
   readonly #fixed: { readonly value: string; readonly nonce: string } | undefined;
   #challenge: (Challenge & { readonly isSession: boolean; readonly count: { requests: number } }) | undefined;
 
@@ -52,7 +52,7 @@ export class HttpAuth {
 
   /**
    * Returns the value of the Authorization header and its nonce, which is empty except for Digest. Returns undefined if there are no
-   * credentials, or before the first Digest challenge.
+   * credentials or if the device has not sent a Digest challenge yet.
    */
   headerFor(method: string, target: string): { readonly value: string; readonly nonce: string } | undefined {
     if (this.#fixed !== undefined) return this.#fixed;
@@ -62,8 +62,8 @@ export class HttpAuth {
   }
 
   /**
-   * Handles the status 401. `header` is WWW-Authenticate; `nonce` is the nonce of the refused request, or undefined if the request had no
-   * credentials. The request may be sent again if there is a newer nonce or if the device calls the nonce stale.
+   * Handles the status 401. `header` is the WWW-Authenticate header; `nonce` is the nonce in the refused request, or undefined if the
+   * request had no credentials. The request may be sent again if the challenge contains a new nonce or states that the old nonce is stale.
    */
   refused(header: string | undefined, nonce: string | undefined): Answered {
     const { digest } = this.#credentials;
@@ -84,7 +84,7 @@ export class HttpAuth {
     return { again: true };
   }
 
-  /** Adopts the nonce for the next requests from the Authentication-Info header. */
+  /** Uses the next nonce in an Authentication-Info header for further requests. */
   next(info: string | undefined): void {
     const nonce = info === undefined ? undefined : readParameters(info).get('nextnonce');
     if (nonce !== undefined && this.#challenge !== undefined)
@@ -115,7 +115,7 @@ export class HttpAuth {
   }
 }
 
-/** Returns all secrets that wire traces must mask. */
+/** Returns the secrets in the credentials that must be masked in wire traces. */
 export function secretsOf({ basic, bearer, digest }: Credentials): readonly string[] {
   const user = basic ?? digest;
   return [
@@ -125,7 +125,7 @@ export function secretsOf({ basic, bearer, digest }: Credentials): readonly stri
   ];
 }
 
-/** Returns a header with its credentials masked, for wire traces. */
+/** Returns the value of an Authorization header with its credentials masked, for wire traces. */
 export function maskedHeader(value: string): string {
   return `${value.split(' ', 1)[0]} ${hidden}`;
 }
@@ -134,7 +134,7 @@ function quoted(text: string): string {
   return text.replaceAll(/["\\]/g, '\\$&');
 }
 
-/** Reads the Digest challenges in WWW-Authenticate. The header may also contain challenges for other schemes. */
+/** Parses the Digest challenges in a WWW-Authenticate header, which may also contain challenges for other schemes. */
 function readChallenges(header: string): readonly (Challenge & { readonly isSession: boolean })[] {
   const starts = [...header.matchAll(/(?:^|,)\s*digest\s+(?=\w+\s*=)/gi)];
   return starts.flatMap((start, place) => {
@@ -157,10 +157,10 @@ function readChallenges(header: string): readonly (Challenge & { readonly isSess
   });
 }
 
-/** Reads `name=value, name="value"` into a map with lower-case names. */
+/** Parses `name=value, name="value"` into a map with lower-case names. */
 function readParameters(text: string): Map<string, string> {
   const found = new Map<string, string>();
-  // a match may start only at the beginning of a word, because a long word would take quadratic time otherwise
+  // a match may start only at the beginning of a word; otherwise, a long word would take quadratic time
   for (const [, name, inQuotes, plain] of text.matchAll(/(?<!\w)(\w+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/g)) {
     const value = inQuotes === undefined ? plain! : inQuotes.replaceAll(/\\(.)/g, '$1');
     if (!found.has(name!.toLowerCase())) found.set(name!.toLowerCase(), value);

@@ -1,5 +1,5 @@
-// HTTP messages: requests and their patterns, answers with a status and headers, and server-sent events. As text, a request consists of
-// `PUT /lamp?id=1`, headers, an empty line and the body; an answer begins with `HTTP 200 OK`.
+// HTTP messages: requests and their patterns, answers with a status and headers, and server-sent events. In text form, a request consists
+// of a first line such as `PUT /lamp?id=1`, headers, an empty line and the body. An answer begins with a line such as `HTTP 200 OK`.
 
 import { describe, HubError } from '../model/error.ts';
 import { toText, type Value } from '../model/value.ts';
@@ -19,19 +19,21 @@ export interface DescribedRequest {
   readonly form?: Readonly<Record<string, Value>> | undefined;
 }
 
-/** A request as read from its text. */
+/** A request that was parsed from its text form. */
 export interface HttpRequest {
   readonly method: string;
-  /** The path with the query. */
+  /** The path and the query. */
   readonly target: string;
-  /** The headers, by their lower-case names. */
+  /** The headers by their lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
 }
 
 const requestLine = /^([A-Z]+) (\/[^\s]*)(?: ([^\n]*))?(?:\n|$)/;
 
-/** Reads a request from its text. The body may also follow the path on the first line. Returns undefined if the text is not a request. */
+/**
+ * Parses the text form of a request. The body may also follow the path on the first line. Returns undefined if the text is not a request.
+ */
 export function readRequest(text: string): HttpRequest | undefined {
   const first = requestLine.exec(text);
   if (first === null) return undefined;
@@ -46,7 +48,7 @@ export function readRequest(text: string): HttpRequest | undefined {
   };
 }
 
-/** Returns the text of a request. */
+/** Returns the text form of a request. */
 export function writeRequest({ method, target, headers, body }: HttpRequest): string {
   const lines = Object.entries(headers).map(([name, value]) => `\n${name}: ${value}`);
   return `${method} ${target}${lines.join('')}${body === undefined ? '' : `\n\n${body}`}`;
@@ -61,7 +63,7 @@ function readHeaders(lines: readonly string[]): Record<string, string> {
   return headers;
 }
 
-/** Returns an answer as text for people, with the credentials removed from its headers. */
+/** Returns the text form of an answer for people. Credentials are removed from the headers. */
 export function writeAnswer({ status, statusText, headers }: HttpHead, body: string): string {
   let text = `HTTP ${status}`;
   if (statusText !== '') text += ` ${statusText}`;
@@ -72,7 +74,10 @@ export function writeAnswer({ status, statusText, headers }: HttpHead, body: str
   return body === '' ? text : `${text}\n\n${body}`;
 }
 
-/** Converts Retry-After, in seconds or as a date (RFC 9110 10.2.3), to milliseconds. Returns undefined for anything else. */
+/**
+ * Converts the value of a Retry-After header to milliseconds. The value is a number of seconds or a date (RFC 9110, section 10.2.3).
+ * Returns undefined for other values.
+ */
 export function retryAfterMs(written: string | undefined, nowMs: number): number | undefined {
   if (written === undefined) return undefined;
   if (/^\s*\d{1,9}\s*$/.test(written)) return Number(written) * 1000;
@@ -80,7 +85,7 @@ export function retryAfterMs(written: string | undefined, nowMs: number): number
   return Number.isNaN(ms) ? undefined : Math.max(ms, 0);
 }
 
-/** An answer, or a server-sent event. */
+/** An answer from an HTTP device, or a server-sent event. */
 export class HttpMessage extends Message {
   readonly #format: TreeFormat;
   readonly head: HttpHead | undefined;
@@ -93,7 +98,7 @@ export class HttpMessage extends Message {
     this.event = event;
   }
 
-  /** Returns an answer with the same body and another head. The body is not parsed again. */
+  /** Returns an answer with the same body and other headers. The body is not parsed again. */
   withHead(head: HttpHead): HttpMessage {
     const message = new HttpMessage(this.text, this.#format, head, undefined);
     message.takeTree(this);
@@ -106,8 +111,8 @@ export class HttpMessage extends Message {
 }
 
 /**
- * Reads the messages with which a test plays a device: `HTTP 404 Not Found`, events as on the wire, or the body of an answer with the
- * status 200.
+ * Parses the messages of a device in a test: `HTTP 404 Not Found`, events in their wire format, or the body of an answer with the status
+ * 200.
  */
 export function readPlayed(text: string, format: TreeFormat): readonly HttpMessage[] {
   const first = /^HTTP(?:\/\d(?:\.\d)?)? (\d{3}) ?([^\n]*)(?:\n|$)/.exec(text);
@@ -124,16 +129,16 @@ export function readPlayed(text: string, format: TreeFormat): readonly HttpMessa
   return [new HttpMessage(text, format, { status: 200, statusText: 'OK', headers: {} }, undefined)];
 }
 
-/** The maximum length of an event, in characters. */
+/** The maximum length of a server-sent event, in characters. */
 export const maxEventLength = 1_048_576;
-/** The maximum length of an event ID that the hub repeats as Last-Event-ID. */
+/** The maximum length of an event ID that the hub repeats in Last-Event-ID, in characters. */
 const maxIdLength = 1024;
 
-/** Reads a stream of server-sent events (WHATWG HTML 9.2.6). Errors: `Error` if an event is too long. */
+/** Parses a stream of server-sent events (WHATWG HTML, section 9.2.6). Errors: `Error` if an event is too long. */
 export class EventReader {
   /** The beginning of a line whose end has not arrived yet. */
   #rest = '';
-  /** Whether the last character was `\r`. If `\n` follows, it belongs to the same line end. */
+  /** Whether the last character was `\r`. A following `\n` then belongs to the same line end. */
   #isAfterReturn = false;
   #data: string[] = [];
   #length = 0;
@@ -154,7 +159,7 @@ export class EventReader {
       this.#isAfterReturn = false;
     }
     for (;;) {
-      const end = endOfLine(text, at); // does not search `#rest` again, because a long line would take quadratic time
+      const end = endOfLine(text, at); // does not search `#rest` again, because a long line would then take quadratic time
       if (end === undefined) break;
       const event = this.#line(this.#rest + text.slice(at, end.from));
       this.#rest = '';
@@ -211,7 +216,10 @@ interface NamedPattern {
   readonly pattern: Pattern;
 }
 
-/** A request with values in braces. Each value is encoded for its position, so that a value cannot change the structure of the request. */
+/**
+ * The pattern for a request, with values in braces. Each value is encoded according to its position, so that it cannot change the structure
+ * of the request.
+ */
 export class RequestPattern implements Matcher {
   readonly text: string;
   readonly names = new Set<string>();
@@ -222,11 +230,11 @@ export class RequestPattern implements Matcher {
   readonly #form: readonly NamedPattern[] | undefined;
   readonly #body: { readonly tree: TreePattern } | { readonly text: Pattern } | undefined;
   readonly #isXml: boolean;
-  /** Whether the text of the request is always the same, as for most polls. */
+  /** Whether the request contains no values and is therefore always the same, like most polls. */
   readonly #isFixed: boolean;
   #fixed: string | undefined;
 
-  /** `path` is the path of the request within the description, for errors. Errors: `RequestMistake`. */
+  /** `path` is the path to the request in the description, which mistakes refer to. Errors: `RequestMistake`. */
   constructor(
     { method, path, query = {}, headers = {}, body, form }: DescribedRequest,
     common: Readonly<Record<string, string>>,
@@ -281,8 +289,8 @@ export class RequestPattern implements Matcher {
   }
 
   /**
-   * Returns the text of a request. Errors: any error from `Pattern.format`, and `out-of-range` if a value would change the path or a
-   * header.
+   * Returns the text form of the request with these values. Errors: any error from `Pattern.format`, and `out-of-range` if a value would
+   * change the path or a header.
    */
   format(values: Values): string {
     if (!this.#isFixed) return this.#format(values);
@@ -302,7 +310,7 @@ export class RequestPattern implements Matcher {
     let text = `${this.#method} ${target}`;
     for (const { name, pattern } of this.#headers) {
       const value = pattern.format(values);
-      // a line break would start another header
+      // a line break would start a new header
       if (/[^\t\x20-\x7e\x80-\xff]/.test(value))
         throw new HubError(
           'out-of-range',
@@ -322,16 +330,16 @@ export class RequestPattern implements Matcher {
   }
 }
 
-/** The characters in a path that must be encoded. The text of a description may also contain such characters. */
+/** The characters that must be encoded in a path, even if they are written in the description. */
 const unsafe = /[^\x21-\x7e]+|["#<>\\^`{|}]/g;
 
-/** Encodes a string for a path, a query or a form. Half a surrogate pair becomes U+FFFD. */
+/** Encodes a string for use in a path, a query or a form. An unpaired surrogate becomes U+FFFD. */
 function encodePart(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }
 
 const formType = 'application/x-www-form-urlencoded';
-/** The content types of bodies that are written as text, unlike a JSON body that is written as an object. */
+/** The content types of bodies that are written as strings. A JSON body can also be written as an object. */
 const textTypes: Readonly<Record<TreeFormat, string>> = { json: 'text/plain; charset=utf-8', xml: 'application/xml' };
 
 /** Escapes a string for XML. Errors: `out-of-range` for control characters, which XML cannot contain. */
@@ -343,7 +351,7 @@ function escapeXml(text: string): string {
   return text.replace(/[&<>"]/g, (character) => named[character]!);
 }
 
-/** An error in part of a request. */
+/** A mistake in a part of a request. */
 export class RequestMistake extends PatternError {
   readonly path: readonly string[];
 
@@ -359,7 +367,7 @@ export interface DescribedAnswer {
   readonly event?: string | undefined;
 }
 
-/** The pattern for an answer or event: its body, and its status, headers or event name. */
+/** The pattern for an answer or an event: its body, and its status, headers or event name. */
 export class AnswerPattern implements Matcher {
   readonly text: string;
   readonly names: ReadonlySet<string>;
@@ -368,7 +376,7 @@ export class AnswerPattern implements Matcher {
   readonly #event: string | undefined;
   readonly #headers: readonly NamedPattern[];
 
-  /** `body` is undefined if any body matches. Errors: `PatternError`. */
+  /** `body` is undefined if every body matches. Errors: `PatternError`. */
   constructor(body: Matcher | undefined, written: DescribedAnswer, compile: CompileExpression) {
     this.ofBody = body;
     this.status = written.status;

@@ -1,5 +1,5 @@
-// The HTTP transport, built on undici: persistent connections, bounded answers, compression, authentication, redirects, and streams of
-// server-sent events. A link opens immediately, so that only answers show whether the device is online.
+// The HTTP transport, which uses undici: persistent connections, bounded answers, compression, authentication, redirects, and streams of
+// server-sent events. A link counts as open immediately; only answers show whether the device is online.
 
 import { isIPv6, type Socket } from 'node:net';
 import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib';
@@ -21,28 +21,31 @@ import {
 } from './transport.ts';
 
 export interface HttpTarget {
-  /** The base URL for the paths of requests: `http://10.0.0.9/base`. */
+  /** The base URL for the paths in requests: `http://10.0.0.9/base`. */
   readonly url: URL;
   readonly tls?: TlsTarget | undefined;
   readonly credentials: Credentials;
-  /** The maximum number of open connections to the device. */
+  /** The maximum number of connections to the device that are open at the same time. */
   readonly connections: number;
   readonly connectTimeoutMs: number;
 }
 
-/** The maximum size of an answer's body, both compressed and decompressed, in bytes. */
+/** The maximum size of an answer's body, in bytes. The limit applies before and after decompression. */
 export const maxBodyBytes = 1_048_576;
-/** The maximum size of an answer's head, in bytes. */
+/** The maximum size of an answer's headers, in bytes. */
 export const maxHeadBytes = 16_384;
-/** The maximum numbers of redirects per request and of other origins to which redirects may lead. */
+/** The maximum number of redirects for a request, and the maximum number of other origins to which redirects may lead. */
 export const maxRedirects = 5;
 const maxOrigins = 4;
-/** The time for which an unused connection stays open unless the device asks for less, in milliseconds. */
+/** The time for which an unused connection stays open unless the device requests a shorter time, in milliseconds. */
 const keepAliveMs = 30_000;
 
 type Undici = Pick<typeof import('undici'), 'Client' | 'buildConnector'>;
 
-/** Returns the function with which undici connects. This function checks a fingerprint before anything is sent, and reports each socket. */
+/**
+ * Returns the function with which undici opens connections. This function checks the certificate's fingerprint before anything is sent, and
+ * passes each socket to `opened`.
+ */
 export function connectorOf(
   { buildConnector }: Pick<Undici, 'buildConnector'>,
   tls: TlsTarget | undefined,
@@ -54,7 +57,7 @@ export function connectorOf(
   const fingerprint = tls?.fingerprint;
   return (options, callback) =>
     connect(options, (error, socket) => {
-      // if there is an error, undici passes no socket
+      // undici passes no socket if there is an error
       const isUnpinned = socket == null || fingerprint === undefined;
       const fault = error ?? (isUnpinned ? undefined : fingerprintFault(socket, fingerprint));
       if (fault === undefined) {
@@ -69,7 +72,7 @@ export function connectorOf(
 
 /**
  * Destroys the socket of an undici client. If a socket closes without an error, undici takes this for the end of an answer without a
- * length. If this answer was aborted, undici then throws an error that nobody can catch; the socket therefore reports an error first.
+ * length. If that answer was aborted, undici then throws an error that cannot be caught. Therefore, the socket emits an error first.
  */
 export function breakOffClient(socket: Socket): void {
   if (!socket.destroyed) socket.emit('error', new Error('given up'));
@@ -89,13 +92,13 @@ class HttpLink implements Link {
   readonly #listener: LinkListener;
   readonly #auth: HttpAuth;
   readonly #origin: string;
-  /** The path of the address, without a trailing `/`. */
+  /** The path in the base URL, without a trailing `/`. */
   readonly #base: string;
   readonly #connections = new Map<string, Connections>();
   readonly #exchanges = new Map<object, Exchange>();
-  /** The parsed requests, by their bytes. Polls send the same bytes for as long as the device is online. */
+  /** The parsed requests by their bytes. Polls send the same bytes while the device is online. */
   readonly #known = new WeakMap<Uint8Array, HttpRequest>();
-  /** The headers of each request, apart from its credentials. */
+  /** The headers of each request without the credentials. */
   readonly #headers = new WeakMap<HttpRequest, readonly string[]>();
   #undici: Undici | undefined;
   #isEnded = false;
@@ -104,7 +107,7 @@ class HttpLink implements Link {
     this.#target = target;
     this.#listener = listener;
     this.#auth = new HttpAuth(target.credentials);
-    this.#origin = target.url.origin; // cached, because reading it costs more than comparing it
+    this.#origin = target.url.origin; // cached, because reading the property costs more than comparing the origins
     this.#base = target.url.pathname.replace(/\/$/, '');
     void this.#open().catch((error) => {
       if (!this.#isEnded) listener.closed(messageOf(error));
@@ -113,7 +116,7 @@ class HttpLink implements Link {
   }
 
   async #open(): Promise<void> {
-    this.#undici = await import('undici'); // loaded on demand, because most hubs have no device that needs this
+    this.#undici = await import('undici'); // loaded on demand, because most hubs have no HTTP devices
     if (!this.#isEnded) this.#listener.opened();
   }
 
@@ -147,7 +150,7 @@ class HttpLink implements Link {
     this.#connections.clear();
   }
 
-  /** Sends a request, and sends it again after a redirect or a challenge. */
+  /** Sends a request, for the first time or after a redirect or a challenge. */
   dispatch(exchange: Exchange): void {
     const { request, origin, target } = exchange;
     const isHome = this.#isHome(exchange);
@@ -163,8 +166,8 @@ class HttpLink implements Link {
   }
 
   /**
-   * Returns a request's headers as alternating names and values. The headers from a description may contain credentials, which only the
-   * device may receive.
+   * Returns a request's headers as alternating names and values. Headers from a description may contain credentials and are therefore sent
+   * only to the device.
    */
   #headersOf(request: HttpRequest): readonly string[] {
     const known = this.#headers.get(request);
@@ -174,7 +177,7 @@ class HttpLink implements Link {
     return headers;
   }
 
-  /** Returns whether a request goes to the device itself and was never redirected to another origin. */
+  /** Returns whether a request goes to the device itself and has never been redirected to another origin. */
   #isHome({ origin, hasLeft }: Exchange): boolean {
     return !hasLeft && origin === this.#origin;
   }
@@ -209,7 +212,7 @@ class HttpLink implements Link {
     this.#listener.failed?.(exchange.key, reason, isHeard);
   }
 
-  /** Called when the answer is complete. */
+  /** Called when an answer is complete. */
   answered(exchange: Exchange, head: HttpHead, body: Buffer): void {
     if (this.#isEnded || this.#exchanges.get(exchange.key) !== exchange) return;
     if (head.status === 401 && this.#isHome(exchange)) {
@@ -257,7 +260,7 @@ class HttpLink implements Link {
       const { 'content-type': _, ...headers } = exchange.request.headers;
       exchange.request = { method: 'GET', target: exchange.request.target, headers, body: undefined };
     }
-    // the request never gets credentials again, because the other origin may redirect it back with a different query
+    // the request never contains credentials again, because the other origin may redirect it back with a different query
     if (to.origin !== this.#origin) exchange.hasLeft = true;
     this.#trace(head);
     exchange.origin = to.origin;
@@ -295,12 +298,12 @@ class HttpLink implements Link {
       );
   }
 
-  /** Called when a stream of events has begun. */
+  /** Called when a stream of server-sent events has begun. */
   began(exchange: Exchange, head: HttpHead): void {
     if (!this.#isEnded) this.#listener.received(nothing, { request: exchange.key, head });
   }
 
-  /** Called when a stream has sent something, such as a comment, so that the device counts as online. */
+  /** Called when a stream has sent data without an event, such as a comment, so that the device counts as online. */
   heard({ key }: Exchange): void {
     if (!this.#isEnded) this.#listener.received(nothing, { request: key });
   }
@@ -325,7 +328,7 @@ class HttpLink implements Link {
   }
 }
 
-/** Returns the default headers, overridden by the headers in the description. */
+/** Returns the default headers for a request, overridden by the headers in the description. */
 function headersOf(request: HttpRequest, own: Readonly<Record<string, string>>): readonly string[] {
   const headers: Record<string, string> = {
     'user-agent': 'patchbay',
@@ -354,20 +357,20 @@ function statusTextOf({ statusText }: HttpHead, fault: string): string {
   return [statusText, ...(fault === '' ? [] : [`(${fault})`])].join(' ').trim();
 }
 
-/** Returns whether data begins with a zlib header, because some servers send deflate without one. */
+/** Returns whether data begins with a zlib header. Some servers send deflate data without this header. */
 function hasZlibHead(body: Buffer): boolean {
   return (body[0]! & 0x0f) === 8 && body.length > 1 && ((body[0]! << 8) | body[1]!) % 31 === 0;
 }
 
-/** A connection to an origin, and its socket once it is open. */
+/** A connection to an origin, together with its socket after the connection was opened. */
 interface Connection {
   readonly client: Client;
   socket: Socket | undefined;
 }
 
 /**
- * The connections to an origin. The connection that became free last is used first, so that idle connections may close. This takes less
- * time than an undici pool, which passes each request through the events of all its connections.
+ * The connections to one origin. The connection that was used last is used first, so that idle connections may close. This pool is faster
+ * than undici's pool, in which each request causes events in all connections.
  */
 class Connections {
   readonly #create: (opened: (socket: Socket) => void) => Client;
@@ -381,7 +384,10 @@ class Connections {
     this.#most = most;
   }
 
-  /** Takes a free connection, a new connection, or otherwise the next connection in turn, in which the request then waits. */
+  /**
+   * Returns a free connection, a new connection, or otherwise the next connection in turn. In the last case, the request waits in this
+   * connection.
+   */
   take(): Connection {
     const free = this.#free.pop();
     if (free !== undefined) return free;
@@ -395,7 +401,7 @@ class Connections {
     return connection;
   }
 
-  /** Drops a connection that could not be established, because undici sends no more requests over it after some errors. */
+  /** Removes a connection that could not be established. After certain errors, undici sends no further requests over such a connection. */
   #drop(connection: Connection): void {
     for (const list of [this.#all, this.#free]) {
       const place = list.indexOf(connection);
@@ -403,7 +409,7 @@ class Connections {
     }
   }
 
-  /** Records that a request has ended. */
+  /** Makes a connection available again after a request. */
   release(connection: Connection): void {
     if (this.#all.includes(connection) && !this.#free.includes(connection)) this.#free.push(connection);
   }
@@ -417,20 +423,20 @@ class Connections {
   }
 }
 
-/** A request and its answer, including all redirects. Handles undici's events. */
+/** A request and its answer, including all redirects. Implements undici's event handlers. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly key: object;
   readonly isStream: boolean;
   readonly #link: HttpLink;
   request: HttpRequest;
   origin: string;
-  /** The path with the query. */
+  /** The path and the query of the current URL. */
   target: string;
   redirects = 0;
   challenges = 0;
-  /** Whether the request has been redirected to another origin. */
+  /** Whether the request has ever been redirected to another origin. */
   hasLeft = false;
-  /** The credentials with which the request was sent. */
+  /** The credentials that the request contained when it was last sent. */
   authorization: ReturnType<HttpAuth['headerFor']>;
   #connections: Connections | undefined;
   #connection: Connection | undefined;
@@ -451,7 +457,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.isStream = isStream(request);
   }
 
-  /** Sends the request. Errors: any error from undici if the request cannot be written. */
+  /** Sends the request. Errors: any error that undici throws if it cannot send the request. */
   dispatch(connections: Connections, headers: readonly string[]): void {
     const { method, body = null } = this.request;
     this.#connections = connections;
@@ -475,8 +481,8 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   cancel(): void {
     this.#isCancelled = true;
-    if (this.#controller === undefined) return; // the request is waiting in its connection
-    if (this.#connection?.socket !== undefined) breakOffClient(this.#connection.socket); // otherwise, the request could arrive later
+    if (this.#controller === undefined) return; // the request is still waiting in its connection
+    if (this.#connection?.socket !== undefined) breakOffClient(this.#connection.socket); // otherwise, the request could still arrive later
     this.#controller.abort(new Error('given up'));
   }
 
@@ -550,7 +556,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Joins headers that occur several times. undici has already converted their names to lower case. */
+/** Joins the values of headers that occur several times. undici has already converted the names to lower case. */
 function joined(written: Readonly<Record<string, string | string[] | undefined>>): HttpHead['headers'] {
   for (const name in written)
     if (typeof written[name] !== 'string') {
@@ -562,7 +568,7 @@ function joined(written: Readonly<Record<string, string | string[] | undefined>>
 
 export const eventStreamType = 'text/event-stream';
 
-/** Returns the URL with its host replaced by `10.0.0.9`, or by `10.0.0.9:8080` with a port. */
+/** Returns the URL with its host, and its port if given, replaced by `place`. */
 export function withHost(url: URL, { host, port }: { readonly host: string; readonly port: number | undefined }): URL {
   const other = new URL(url);
   other.hostname = isIPv6(host) ? `[${host}]` : host;

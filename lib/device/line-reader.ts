@@ -1,6 +1,6 @@
-// Lines of text in a stream of bytes. Each line ends with a line feed, or with a carriage return and a line feed.
+// Reads lines of text from a stream of bytes. Each line ends with a line feed, or with a carriage return and a line feed.
 
-/** Divides received bytes into lines of text. The length of a line is limited. */
+/** Splits received bytes into lines of text. The length of a line is limited. */
 export class LineReader {
   readonly #maxBytes: number;
   #parts: Buffer[] = [];
@@ -10,7 +10,7 @@ export class LineReader {
     this.#maxBytes = maxBytes;
   }
 
-  /** Returns the lines that are now complete, without their ends. Errors: `Error` if a line is too long. */
+  /** Adds received bytes and returns the lines that are now complete, without their ends. Errors: `Error` if a line is too long. */
   push(bytes: Buffer): string[] {
     const lines: string[] = [];
     let from = 0;

@@ -1,6 +1,6 @@
-// The link to a device. Only `DeviceLink` opens, watches and reopens it. After a failure, it waits for 1 to 30 s, with jitter, and tries
-// the next host. For ten minutes after the device was last online, attempts begin at most 4 s apart, because the device may soon be back. A
-// link that is silent for too long counts as dead, even if the network reports no error.
+// The link to a device. Only `DeviceLink` opens, watches and reopens a device's link. After a failure, it waits 1 to 30 s, with jitter, and
+// tries the next host. During the ten minutes after the device was last online, attempts begin at most 4 s apart, because the device may
+// soon be back. A link that is silent for too long counts as dead, even if the network reports no error.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { messageOf } from '../model/error.ts';
@@ -8,21 +8,21 @@ import { Backoff, longestRecentPauseMs, recentMs } from '../model/time/backoff.t
 import type { Link, Received, Transport } from './transport.ts';
 
 export interface LinkOptions {
-  /** The ways to reach the device, which are tried in turn. */
+  /** The transports to the device, which are tried in turn. */
   readonly transports: readonly Transport[];
   readonly connectTimeoutMs: number;
-  /** The maximum silence on a link, in milliseconds, after which the link counts as dead; undefined means no limit. */
+  /** The maximum duration of silence on a link, in milliseconds. After this time, the link counts as dead. Undefined means no limit. */
   readonly idleTimeoutMs: number | undefined;
-  /** Whether only a call to `hear` ends the silence. By default, any received bytes end it. */
+  /** Whether silence ends only when `hear` is called. By default, silence also ends when any bytes are received. */
   readonly hearsOnlyReported?: boolean;
   readonly scheduler: SchedulerLike;
-  /** The maximum pause while the host refuses the connection, in milliseconds; default: 4 s. */
+  /** The maximum pause between attempts while the host refuses connections, in milliseconds. The default is 4 s. */
   readonly refusedMs?: number;
-  /** Returns a random number from 0 to 1, for the jitter. Default: `Math.random`. */
+  /** Returns a random number from 0 to 1 for the jitter. The default is `Math.random`. */
   random?(): number;
 }
 
-/** What the link reports. */
+/** The callbacks through which the link reports events. */
 export interface LinkEvents {
   opened(transport: Transport): void;
   received(bytes: Uint8Array, about?: Received): void;
@@ -30,12 +30,15 @@ export interface LinkEvents {
   failed?(request: object, reason: string, isHeard: boolean): void;
   /** See `LinkListener.exchanged`. */
   exchanged?(direction: 'in' | 'out', bytes: Uint8Array): void;
-  /** Called when the link has ended or could not be opened. Returns the minimum pause before the next attempt, in milliseconds. */
+  /** Called when the link has ended or could not be opened. Returns the minimum pause before the next attempt in milliseconds. */
   ended(reason: string, code: number | undefined): number;
 }
 
 const backoffTimes = { firstMs: 1000, longestMs: 30_000 };
-/** The maximum pause while the host refuses the connection, in milliseconds. An attempt is cheap, and the program may soon be back. */
+/**
+ * The maximum pause between attempts while the host refuses connections, in milliseconds. Such an attempt is cheap, and the program on the
+ * host may soon be back.
+ */
 const longestRefusedMs = 4000;
 
 export class DeviceLink {
@@ -46,7 +49,7 @@ export class DeviceLink {
   #isOpen = false;
   #isStopped = false;
   #isProved = false;
-  /** When the last working link ended, and when the last attempt began. */
+  /** The time at which the last working link ended, and the time at which the last attempt began, in milliseconds. */
   #provedMs = Number.NEGATIVE_INFINITY;
   #triedMs = 0;
   #next = 0;
@@ -81,33 +84,33 @@ export class DeviceLink {
     return this.#link?.unsentBytes ?? 0;
   }
 
-  /** Stops reading from the link, or resumes. */
+  /** Pauses or resumes reading from the link. */
   pause(isPaused: boolean): void {
     this.#link?.pause?.(isPaused);
   }
 
-  /** Records that the device works. When the link ends, the hub then starts over with the shortest pause and the same host. */
+  /** Records that the device works. When the link ends, the next attempts then start over with the shortest pause and the same host. */
   prove(): void {
     this.#isProved = true;
     this.#backoff.reset();
   }
 
-  /** Records that the device has sent an expected message. */
+  /** Records that the device has sent an expected message, which ends the silence. */
   hear(): void {
     this.#heardMs = this.#receivedMs;
   }
 
-  /** Ends the link, which is reopened after a pause. */
+  /** Ends the link because of a failure. It is reopened after a pause. */
   fail(reason: string): void {
-    if (this.#link !== undefined) this.#ended(this.#link, reason, undefined); // otherwise, it has already ended
+    if (this.#link !== undefined) this.#ended(this.#link, reason, undefined); // otherwise, the link has already ended
   }
 
-  /** Ends a healthy link; `start` reopens it. */
+  /** Ends a healthy link. `start` reopens it. */
   rest(): void {
     this.#drop();
   }
 
-  /** Ends the link permanently. Resolves when its port is free. */
+  /** Ends the link permanently. The promise resolves when the transport's port is free. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#drop();
@@ -161,7 +164,7 @@ export class DeviceLink {
       );
   }
 
-  /** Ends the link if the handler throws, because an uncaught error in a socket callback would end the hub. */
+  /** Calls `work` and ends the link if it throws, because an uncaught error in a socket callback would end the hub. */
   #guarded(work: () => void): void {
     try {
       work();
@@ -170,7 +173,7 @@ export class DeviceLink {
     }
   }
 
-  /** Ends the link once it has been silent for too long. */
+  /** Ends the link when it has been silent for too long. */
   #watch(): void {
     const { idleTimeoutMs, scheduler } = this.#options;
     if (idleTimeoutMs === undefined) return;
@@ -182,7 +185,7 @@ export class DeviceLink {
         this.#ended(link, `the device ${what} for ${Math.round(silentMs / 100) / 10} s`, undefined);
       } else next = scheduler.schedule(look, idleTimeoutMs - silentMs);
     };
-    let next = scheduler.schedule(look, idleTimeoutMs); // reused, because a `Subscription` keeps every timer that was ever added
+    let next = scheduler.schedule(look, idleTimeoutMs); // reused, because a `Subscription` would keep every timer that was ever added
     this.#timers.add(() => next.unsubscribe());
   }
 
@@ -194,7 +197,7 @@ export class DeviceLink {
     this.#drop(true);
     if (this.#isProved) this.#provedMs = scheduler.now();
     else this.#next++;
-    this.#isProved = false; // the next attempt must prove itself, because the hub would never try the next hosts otherwise
+    this.#isProved = false; // each attempt must prove itself again; otherwise, the next hosts would never be tried
     const leastMs = this.#events.ended(reason, code);
     if (this.#isStopped) return;
     const pauseMs = isPassive && wasOpen ? 0 : Math.max(leastMs, this.#pauseMs(reason));

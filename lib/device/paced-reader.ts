@@ -1,30 +1,31 @@
-// Passes on what TCP links receive in small parts, because a single read may contain thousands of messages, which would delay everything
-// else in the hub. A connection's links share one limit, no matter how many clients it has, and take turns.
+// Passes on data received over TCP in small parts, because a single read may contain thousands of messages, which would delay everything
+// else in the hub. All links of a connection share one limit, no matter how many clients the connection has, and take turns.
 
 /**
- * The number of received bytes that are handled in one round of the event loop for all links together, and in one turn of a single link.
+ * The maximum number of received bytes that are handled in one round of the event loop for all links together, and in one turn of a single
+ * link.
  */
 export const readPerRoundBytes = 4096;
 const readPerTurnBytes = 1024;
-/** The number of unread bytes at which a link is paused. */
+/** The number of unread bytes above which reading from a link is paused. */
 export const maxUnreadBytes = 131_072;
 
 export interface PacedReaderEvents {
-  /** Receives the next part. */
+  /** Handles the next part of the received data. */
   take(bytes: Buffer): void;
-  /** Stops reading from the link, or resumes. */
+  /** Pauses or resumes reading from the link. */
   pause(isPaused: boolean): void;
-  /** Called when everything that arrived before `close` has been taken. */
+  /** Called when all data that was received before `close` has been passed on. */
   closed(): void;
 }
 
-/** The rounds of the event loop in which a connection's readers take turns. */
+/** Lets the readers of a connection take turns in each round of the event loop. */
 export class ReadingRounds {
   readonly #waiting = new Set<PacedReader>();
   #next: NodeJS.Immediate | undefined;
   #isTaking = false;
 
-  /** Adds a reader with unread bytes. Its turn comes immediately if no reader has taken a part in this round. */
+  /** Adds a reader with unread data. If no reader has had a turn in this round yet, the new reader has its turn immediately. */
   join(reader: PacedReader): void {
     this.#waiting.add(reader);
     if (this.#next === undefined && !this.#isTaking) this.#takeRound();
@@ -50,12 +51,12 @@ export class ReadingRounds {
   }
 }
 
-/** Passes on what a link has received, in parts. */
+/** Passes on the data that a link has received, in small parts. */
 export class PacedReader {
   readonly #rounds: ReadingRounds;
   readonly #events: PacedReaderEvents;
   #unread: Buffer[] = [];
-  /** The number of bytes in the first chunk that have been taken. */
+  /** The number of bytes in the first chunk that have already been passed on. */
   #at = 0;
   #unreadBytes = 0;
   #isPaused = false;
@@ -79,13 +80,13 @@ export class PacedReader {
     if (!this.#isPaused && this.#unreadBytes > maxUnreadBytes) this.#pause(true);
   }
 
-  /** Records that the link is closed. Data that was received earlier is still passed on. */
+  /** Must be called when the link is closed. Data received before is still passed on. */
   close(): void {
     this.#isClosed = true;
     if (!this.hasUnread) this.#finish();
   }
 
-  /** Drops what is left, and reports nothing from now on. */
+  /** Discards the unread data and stops all callbacks. */
   end(): void {
     this.#isEnded = true;
     this.#unread = [];
@@ -93,7 +94,7 @@ export class PacedReader {
     this.#rounds.leave(this);
   }
 
-  /** Passes on up to `mostBytes` bytes. Returns the number of bytes passed on. */
+  /** Passes on up to `mostBytes` bytes and returns the number of bytes passed on. */
   takeTurn(mostBytes: number): number {
     let taken = 0;
     while (taken < mostBytes && this.hasUnread) {

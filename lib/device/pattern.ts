@@ -1,30 +1,33 @@
-// Patterns: frames with values in braces. `POWR={value:int}` both reads and writes `POWR=2`. A pattern of bytes is hexadecimal: `90 50
-// {value:uint} FF`. A frame is read in a single pass without backtracking: text ends at the first occurrence of the literal that follows
-// it.
+// Patterns for frames, with values in braces. `POWR={value:int}` reads and writes frames such as `POWR=2`. A pattern of bytes is written in
+// hexadecimal: `90 50 {value:uint} FF`. A frame is read in a single pass without backtracking: a text value ends at the first occurrence of
+// the literal that follows it.
 
 import { nearestName } from '../json5/nearest-name.ts';
 import { HubError } from '../model/error.ts';
 import { toText, type Value } from '../model/value.ts';
 import { type Converter, converterNames, createConverter } from './converters.ts';
 
-/** Values by name. */
+/** The values that a pattern reads from a frame or writes into a frame, by the names in the pattern. */
 export type Values = ReadonlyMap<string, Value>;
 
-/** Compiles an expression in a description. Errors: any error from `compileExpression`. */
+/** A function that compiles an expression in a description. Errors: any error from `compileExpression`. */
 export type CompileExpression = (text: string) => (values: Values) => Value;
 
-/** A part of a pattern. */
+/** A part of a pattern: a literal, a named value, an expression or a checksum. */
 export type Part =
   | { readonly literal: string }
-  /** `isPlain` means that the pattern names no converter. `written` contains the converter and its arguments as text. */
+  /**
+   * A value to read or write. `isPlain` means that the pattern names no converter for it. `written` is the converter with its arguments as
+   * text.
+   */
   | { readonly name: string; readonly converter: Converter; readonly isPlain: boolean; readonly written: string }
   | { readonly evaluate: (values: Values) => Value; readonly isOfBytes: boolean }
   | { readonly checksum: Checksum };
 
-/** A part that an index uses to find a pattern. */
+/** A part that an index can compare with the beginning of a frame. */
 export type LeadingPart = Extract<Part, { readonly literal: string } | { readonly converter: Converter }>;
 
-/** An error in a pattern, with its offset within the text. */
+/** A mistake in the text of a pattern, with its offset. */
 export class PatternError extends Error {
   readonly offset: number;
 
@@ -67,8 +70,8 @@ export class Pattern {
   }
 
   /**
-   * The parts that an index may compare with a frame: all parts up to the last literal with a fixed position. A frame that lacks any of
-   * these parts does not match.
+   * The parts that an index may compare with the beginning of a frame: all parts up to the last literal whose position is fixed. A frame
+   * without these parts does not match.
    */
   get leading(): readonly LeadingPart[] {
     const end = this.#parts.findIndex(
@@ -83,22 +86,25 @@ export class Pattern {
     return this.#parts.every((part) => 'literal' in part);
   }
 
-  /** The only part, if the pattern consists of a single value. JSON then contains the value itself instead of a string. */
+  /**
+   * The only part of the pattern, if the pattern consists of a single value. In JSON, such a pattern stands for the value itself instead of
+   * a string.
+   */
   get single(): Exclude<Part, { readonly literal: string }> | undefined {
     const [first] = this.#parts;
     return this.#parts.length === 1 && first !== undefined && !('literal' in first) ? first : undefined;
   }
 
   /**
-   * Reads a frame into values by name. Values in `known` must be the same in the frame. Returns undefined if the frame does not match, or
-   * if an expression fails.
+   * Reads the values in a frame. If `known` contains a value with the same name, the frame must contain the same value. Returns undefined
+   * if the frame does not match or if an expression fails.
    */
   match(frame: string, known?: Values): Map<string, Value> | undefined {
     const values: (Value | undefined)[] = [];
     return this.read(frame, values, known) ? this.#found(values) : undefined;
   }
 
-  /** Like `match`, but fills a list with one entry for each of `names`, in the same order. Returns whether the frame matches. */
+  /** Like `match`, but stores the values in a list in the order of `names`. Returns whether the frame matches. */
   read(frame: string, values: (Value | undefined)[], known?: Values): boolean {
     for (let place = 0; place < this.#nameCount; place++) values[place] = undefined;
     let at = 0;
@@ -124,7 +130,7 @@ export class Pattern {
     return at === frame.length;
   }
 
-  /** Returns the characters of a checksum or an expression, or undefined if the expression fails. */
+  /** Returns the characters required by a checksum or an expression, or undefined if the expression fails. */
   #expected(
     part: ComputedPart,
     frame: string,
@@ -145,7 +151,10 @@ export class Pattern {
     return found;
   }
 
-  /** Writes a frame; `encode` encodes the text of each value. Errors: `not-convertible`, `out-of-range`, any expression error. */
+  /**
+   * Writes a frame with these values. `encode` encodes the text of each value. Errors: `not-convertible`, `out-of-range`, any expression
+   * error.
+   */
   format(values: Values, encode: (text: string) => string = asIs): string {
     let frame = '';
     for (const part of this.#parts) {
@@ -165,16 +174,16 @@ export class Pattern {
 
 type ComputedPart = Exclude<Part, LeadingPart>;
 
-/** How one part of a frame is read. All steps have the same fields, which makes reading them faster than reading the parts. */
+/** The step that reads one part of a frame. All steps have the same fields, which makes reading faster than with the parts themselves. */
 class Step {
-  /** The characters of a literal; empty for all other parts. */
+  /** The characters of a literal; '' for other parts. */
   readonly literal: string;
   readonly computed: ComputedPart | undefined;
   readonly converter: Converter | undefined;
   readonly name: string;
-  /** The position of the value in the list that `read` fills; −1 for `_` and for parts without a value. */
+  /** The index of the value in the list that `read` fills; −1 for `_` and for parts without a value. */
   readonly place: number;
-  /** The literal at which a greedy value must end; empty if the value ends with the frame or by itself. */
+  /** The literal that ends a greedy value; '' if the value ends by itself or with the frame. */
   readonly until: string;
   readonly #isUntilEnd: boolean;
 
@@ -190,7 +199,7 @@ class Step {
     this.#isUntilEnd = index + 2 === parts.length;
   }
 
-  /** Returns the offset of `until`; −1 if the frame does not contain it. */
+  /** Returns the offset of `until` in the frame, or −1 if the frame does not contain it. */
   limitIn(frame: string, at: number): number {
     return this.#isUntilEnd && frame.endsWith(this.until)
       ? Math.max(frame.length - this.until.length, at)
@@ -216,7 +225,7 @@ function expectedOf(
 }
 
 /**
- * Returns the result of an expression as characters; in a pattern of bytes, a number becomes one byte. Errors: `out-of-range`, any
+ * Returns the result of an expression as characters. In a pattern of bytes, a number becomes a single byte. Errors: `out-of-range`, any
  * expression error.
  */
 function written(part: Extract<Part, { readonly isOfBytes: boolean }>, values: Values): string {
@@ -230,7 +239,7 @@ function merged(known: Values | undefined, found: Values): Values {
   return known === undefined || known.size === 0 ? found : new Map([...known, ...found]);
 }
 
-/** Parses the text of a pattern. */
+/** Parses the text of a pattern into its parts. */
 class PatternReader {
   readonly #text: string;
   readonly #isOfBytes: boolean;
@@ -269,7 +278,7 @@ class PatternReader {
     return this.#text[this.#at++]!;
   }
 
-  /** Reads two hexadecimal digits and ignores spaces between bytes. */
+  /** Reads a byte, which is written as two hexadecimal digits. Ignores spaces between bytes. */
   #byte(): string {
     const rest = this.#text.slice(this.#at);
     const space = /^\s+/.exec(rest);
@@ -283,7 +292,7 @@ class PatternReader {
     return String.fromCharCode(Number.parseInt(digits[0], 16));
   }
 
-  /** Reads `{name:converter(…)}`, `{= expression}` or a checksum. */
+  /** Reads a part in braces: `{name:converter(…)}`, `{= expression}` or a checksum. */
   #value(): Part {
     const start = this.#at;
     const end = this.#closing(start);
@@ -332,7 +341,7 @@ class PatternReader {
     }
   }
 
-  /** Returns the offset of the closing brace, ignoring braces within an expression's strings. */
+  /** Returns the offset of the closing brace. Ignores braces in string literals of an expression. */
   #closing(start: number): number {
     let quote = '';
     let depth = 0;
@@ -349,14 +358,14 @@ class PatternReader {
   }
 }
 
-/** A checksum over the preceding characters in the frame. */
+/** A function that computes a checksum over the preceding characters in the frame. */
 interface Checksum {
   of(before: string): string;
 }
 
 /**
- * Creates `xor8`, `sum8` or `crc16`. `from` skips characters at the beginning of the frame, and `before` skips characters directly before
- * the checksum. Returns undefined for any other name.
+ * Creates a checksum by name: `xor8`, `sum8` or `crc16`. `from` is the number of characters to skip at the beginning of the frame, and
+ * `before` is the number of characters to skip directly before the checksum. Returns undefined if the name is unknown.
  */
 function createChecksum(name: string, args: readonly string[], isOfBytes: boolean): Checksum | undefined {
   const compute = checksums.get(name);
@@ -390,14 +399,14 @@ const checksums: ReadonlyMap<string, (bytes: Uint8Array, kind: string) => number
   ],
 ]);
 
-/** The kinds of `crc16`. Any kind not listed here is `ccitt`. */
+/** The CRC functions for the kinds of `crc16`. Kinds that are not listed are `ccitt`. */
 const crcKinds = {
   modbus: crcModbus,
   xmodem: (bytes: Uint8Array) => crcCcitt(bytes, 0),
   ccitt: (bytes: Uint8Array) => crcCcitt(bytes, 0xffff),
 };
 
-/** Returns the two bytes of a Modbus RTU checksum, the lower byte first. */
+/** Returns the two bytes of a Modbus RTU checksum, low byte first. */
 export function crcModbus(bytes: Uint8Array): number[] {
   let crc = 0xffff;
   for (const byte of bytes) {

@@ -5,7 +5,7 @@ import type { About } from '../model/parameter.ts';
 import { convert, toText, type Value, type ValueType } from '../model/value.ts';
 import { partAt } from './message.ts';
 
-/** A payload as text and as JSON. Each form is parsed at most once. */
+/** A payload as text and as JSON. Each form is created only when it is needed, and at most once. */
 export class Payload {
   readonly #bytes: Buffer;
   #text: string | undefined;
@@ -24,7 +24,7 @@ export class Payload {
     return this.#text;
   }
 
-  /** The payload as JSON; undefined if it is not JSON. */
+  /** The payload as JSON; undefined if the payload is not JSON. */
   get json(): unknown {
     if (this.#json === undefined) {
       try {
@@ -36,13 +36,13 @@ export class Payload {
     return this.#json.value;
   }
 
-  /** Returns the part at a path or, without a path, the whole text, or undefined if the payload has no such part. */
+  /** Returns the part of the JSON payload at a path, or undefined if there is no such part. Without a path, returns the whole text. */
   at(path: readonly string[] | undefined): unknown {
     return path === undefined ? this.text : partAt(this.json, path);
   }
 }
 
-/** Splits a path such as `sensors[0].level` or `sensors.0.level` into its keys. */
+/** Splits a path such as `sensors[0].level` or `sensors.0.level` into its steps. */
 export function readPath(path: string): readonly string[] {
   return path
     .replace(/\[(?:(\d+)|'([^']*)'|"([^"]*)")\]/g, (_, index, single, double) => `.${index ?? single ?? double}`)
@@ -53,15 +53,15 @@ export function readPath(path: string): readonly string[] {
 const trueWords: ReadonlySet<string> = new Set(['true', 'on', '1', 'yes']);
 const falseWords: ReadonlySet<string> = new Set(['false', 'off', '0', 'no']);
 
-/** The words for true and false in a payload; undefined stands for the usual words. */
+/** The device's words for true and false in payloads. If a word is undefined, the usual words are recognized. */
 export interface Words {
   readonly on?: string | undefined;
   readonly off?: string | undefined;
 }
 
 /**
- * Converts the part of a payload at its path to a value. Returns null if the value is unknown, and undefined if the payload does not
- * concern the parameter. Errors: `not-convertible`.
+ * Converts a part of a payload to a value. Returns null if the value is unknown, and undefined if the payload does not concern the
+ * parameter. Errors: `not-convertible`.
  */
 export function readValue(
   type: ValueType,
@@ -78,7 +78,7 @@ export function readValue(
   return convert(type, typeof part === 'object' ? text : part);
 }
 
-/** Converts a word to a boolean, using `on` and `off` if given, and otherwise the usual words. Errors: `not-convertible`. */
+/** Converts a word to a boolean. Without `on` and `off`, the usual words are recognized. Errors: `not-convertible`. */
 export function readBoolean(text: string, { on, off }: Words = {}): boolean {
   if (on !== undefined || off !== undefined) {
     if (text === on) return true;
@@ -92,7 +92,7 @@ export function readBoolean(text: string, { on, off }: Words = {}): boolean {
   throw new HubError('not-convertible', `expected true or false, on or off, got ${describe(text)}`);
 }
 
-/** Returns a value in the device's words: the word for a boolean or for a choice. */
+/** Returns the device's word for a value, if there is such a word: for a boolean, or for one of the choices. */
 export function wordOf(value: Value, { on, off }: Words, choices: About['choices']): Value {
   if (choices !== undefined) {
     const found = Object.entries(choices).find(([, one]) => one === value);
@@ -103,7 +103,7 @@ export function wordOf(value: Value, { on, off }: Words, choices: About['choices
   return value;
 }
 
-/** Checks a write against the metadata. Errors: `not-convertible`, `out-of-range`. */
+/** Converts the input of a write to a value that the metadata allow. Errors: `not-convertible`, `out-of-range`. */
 export function acceptedValue(type: ValueType, { min, max, choices }: About, input: unknown): Value {
   const value = type === 'B' && typeof input === 'string' ? readBoolean(input) : convert(type, input);
   if (

@@ -1,5 +1,6 @@
-// Transports for packets: UDP with any number of senders, TCP as a client and as a server. Each packet arrives as a whole. While a packet
-// is being handled, `sender` is its sender. The number of unsent bytes and the number of clients are limited. No packet is sent again.
+// Transports for packets: UDP with any number of senders, and TCP as a client or as a server. Each packet arrives as a whole. While a
+// packet is being handled, `sender` identifies its sender. The numbers of unsent bytes and of clients are limited. Packets are never sent
+// again.
 
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { lookup } from 'node:dns/promises';
@@ -8,51 +9,51 @@ import { messageOf } from '../model/error.ts';
 import { PacedReader, ReadingRounds } from './paced-reader.ts';
 import { type Link, type LinkListener, maxUnsentBytes, type Transport, tcpTransport } from './transport.ts';
 
-/** The maximum number of clients connected to a TCP port. */
+/** The maximum number of clients that are connected to a TCP port at the same time. */
 export const maxClients = 64;
 
-/** A host and its port. */
+/** A host and a port. */
 export interface Place {
   readonly host: string;
   readonly port: number;
 }
 
-/** The sender of a packet. */
+/** A peer that has sent a packet, and the way to answer it. */
 export interface Sender {
   readonly name: string;
   send(packet: Uint8Array): void;
-  /** The number of bytes that are waiting to be sent; only for a client of a TCP port. */
+  /** The number of bytes that are waiting to be sent. Only for clients of a TCP port. */
   readonly unsentBytes?: number;
-  /** Ends the link; only for a client of a TCP port. */
+  /** Ends the link to the sender. Only for clients of a TCP port. */
   end?(): void;
 }
 
 export interface PacketTransport extends Transport {
-  /** The sender of the packet that is being received; undefined if the transport has only one peer. */
+  /** The sender of the packet that is being handled; undefined if the transport has only one peer. */
   readonly sender?: Sender | undefined;
-  /** Sends to all clients except one. Missing if the transport has only one peer. */
+  /** Sends a packet to all peers except one. Missing if the transport has only one peer. */
   sendToOthers?(packet: Uint8Array, but: Sender): void;
 }
 
-/** Reports refused bytes, which either are not a packet or come from a sender that is not permitted. */
+/** A function that reports refused bytes, which are not a valid packet or come from a sender that is not permitted. */
 export type Refuse = (bytes: Uint8Array, reason: string) => void;
 
 type Guard = ((address: string) => boolean) | undefined;
 
-/** Divides the bytes of a TCP link into packets. */
+/** Splits the bytes received over a TCP link into packets. */
 export interface Framer {
-  /** Returns the packets that are now complete. Errors: `Error` if the rest of the stream is unreadable. */
+  /** Adds received bytes and returns the packets that are now complete. Errors: `Error` if the rest of the stream cannot be read. */
   push(bytes: Buffer): Buffer[];
 }
 
-/** How a TCP stream is divided into packets. */
+/** The rules by which a TCP stream is split into packets. */
 export interface Framing {
   createFramer(refuse: Refuse): Framer;
   /** Returns the bytes to send for a packet. */
   wrap(packet: Uint8Array): Uint8Array;
 }
 
-/** A TCP link to a single peer, to which the hub connects. */
+/** Creates a TCP transport over which the hub connects to a single peer. */
 export function tcpClient({ host, port }: Place, framing: Framing, refuse: Refuse): PacketTransport {
   const transport = tcpTransport({ host, port });
   return {
@@ -108,10 +109,10 @@ export interface UdpOptions extends PortOptions {
   readonly places: readonly Place[];
 }
 
-/** The maximum number of cached senders, by address and port. */
+/** The maximum number of senders in the cache, which is keyed by address and port. */
 const keptSenders = 256;
 
-/** A UDP port. A UDP port remains open when the peer is silent: `open` then only restarts the time limit. */
+/** A UDP port. It remains open when the peer is silent; `open` then only restarts the time limit. */
 export class UdpPort implements PacketTransport {
   readonly name: string;
   readonly keepsFrames = true;
@@ -120,7 +121,7 @@ export class UdpPort implements PacketTransport {
   #socket: UdpSocket | undefined;
   #listener: LinkListener | undefined;
   #places: readonly Place[] = [];
-  /** Whether each address is permitted to send. */
+  /** Whether each address is permitted to send, by IP address. */
   readonly #allowed = new Map<string, boolean>();
   readonly #senders = new Map<string, Sender & Place>();
   sender: (Sender & Place) | undefined;
@@ -149,7 +150,7 @@ export class UdpPort implements PacketTransport {
     for (const place of this.#places) if (place.host !== host) this.#send(packet, place);
   }
 
-  /** The bound port; undefined if the socket is not bound yet. */
+  /** The bound port number; undefined if the socket is not bound yet. */
   get port(): number | undefined {
     return this.#socket?.address().port;
   }
@@ -161,7 +162,7 @@ export class UdpPort implements PacketTransport {
     if (socket !== undefined) await new Promise<void>((resolve) => socket.close(resolve));
   }
 
-  /** Opens the socket. Host names are resolved again, because addresses may have changed. */
+  /** Opens the socket. The host names are resolved again each time, because their addresses may have changed. */
   async #open(listener: LinkListener): Promise<void> {
     try {
       this.#socket ??= await this.#bind(listener);
@@ -248,7 +249,7 @@ export interface TcpServerOptions extends PortOptions {
   left?(client: Sender): void;
 }
 
-/** A TCP port for any number of clients. The port is open while the hub is listening. */
+/** A TCP port to which any number of clients may connect. The port counts as an open link while the hub is listening. */
 export class TcpPort implements PacketTransport {
   readonly name: string;
   readonly keepsFrames = true;

@@ -1,5 +1,6 @@
-// Transports: TCP, UDP, WebSocket, serial port, or a TCP port to which the device connects. Each transport opens one link at a time, and
-// never reuses a link that has ended. The number of unsent bytes is limited: if the device does not read them, the link ends.
+// Transports to a device: TCP, UDP, WebSocket, a serial port, or a TCP port to which the device connects. Each transport opens one link at
+// a time and never reuses a link that has ended. The number of unsent bytes is limited: if the device does not read fast enough, the link
+// ends.
 
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { connect, createServer, isIP, isIPv6, type Server, type Socket } from 'node:net';
@@ -8,27 +9,29 @@ import type { SerialPort } from 'serialport';
 import type { WebSocket } from 'ws';
 import { messageOf } from '../model/error.ts';
 
-/** The events of a link. `closed` is the last event; it occurs only once, and never during a call to `send`. */
+/** The callbacks for the events of a link. `closed` is called last and only once, and never during a call to `send`. */
 export interface LinkListener {
   opened(): void;
-  /** `about` is set only over HTTP: the request that the bytes answer, or the event to which they belong. */
+  /**
+   * Called when bytes have been received. Over HTTP, `about` contains the request that the bytes answer, or the event that they belong to.
+   */
   received(bytes: Uint8Array, about?: Received): void;
   /** Called when the link has ended. `code` is the close code of a WebSocket. */
   closed(reason: string, code?: number): void;
   /**
-   * Called over HTTP when a request has no usable answer or a stream of events has ended. `isHeard` means that the device has nevertheless
-   * answered.
+   * Called over HTTP when a request has received no usable answer or when an event stream has ended. `isHeard` means that the device has
+   * nevertheless answered.
    */
   failed?(request: object, reason: string, isHeard: boolean): void;
-  /** Reports messages that the link itself exchanges, such as for a redirect. */
+  /** Called for messages that the link itself exchanges, for example because of a redirect. */
   exchanged?(direction: 'in' | 'out', bytes: Uint8Array): void;
 }
 
-/** The information that HTTP provides in addition to a message's body. */
+/** The information that accompanies a received HTTP body. */
 export interface Received {
-  /** The request, as passed to `Link.send`. */
+  /** The request that was passed to `Link.send`. */
   readonly request: object;
-  /** The head of an answer. */
+  /** The status and headers of an answer. */
   readonly head?: HttpHead;
   readonly event?: ServerEvent;
 }
@@ -36,52 +39,54 @@ export interface Received {
 export interface HttpHead {
   readonly status: number;
   readonly statusText: string;
-  /** The headers, by their lower-case names. */
+  /** The headers by their lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** An event in a stream of server-sent events. */
+/** A server-sent event. */
 export interface ServerEvent {
   readonly name: string;
-  /** The last ID that the stream has set; '' before the first ID. */
+  /** The last event ID in the stream so far; '' if there has been no ID. */
   readonly id: string;
   readonly data: string;
-  /** The pause that the stream requests before the hub reopens it, in milliseconds; undefined if none is requested. */
+  /** The pause that the stream requests before it is reopened, in milliseconds; undefined if it requests no pause. */
   readonly retryMs: number | undefined;
 }
 
-/** A link that is open or opening. */
+/** A link to a device that is open or being opened. */
 export interface Link {
   /**
-   * Sends bytes. Ends the link if more than `maxUnsentBytes` are waiting. Over HTTP, `request` identifies the request until it is answered.
+   * Sends bytes. Ends the link if more than `maxUnsentBytes` are unsent. Over HTTP, `request` identifies the request until it has been
+   * answered.
    */
   send(bytes: Uint8Array, request?: object): void;
-  /** Cancels an HTTP request, whose answer is then no longer reported. */
+  /** Cancels an HTTP request. Its answer is no longer reported. */
   cancel?(request: object): void;
   /**
-   * Ends the link, which then reports nothing more. With `isBroken`, data that the device has not received yet must not arrive later;
-   * otherwise, the operating system would continue to send it, and a device that is back would execute old commands after newer ones.
+   * Ends the link without any further callbacks. If `isBroken` is true, data that the device has not received yet is discarded. Otherwise,
+   * the operating system would continue to send this data, and a device that is back online would execute old commands after newer
+   * commands.
    */
   end(isBroken?: boolean): void;
-  /** The number of bytes that are waiting to be sent. Only TCP links that carry streams or messages have `unsentBytes` and `pause`. */
+  /** The number of bytes that are waiting to be sent. Only TCP links with streams or messages implement `unsentBytes` and `pause`. */
   readonly unsentBytes?: number;
-  /** Stops reading, or resumes. In the meantime, the peer has to wait. */
+  /** Pauses or resumes reading. While reading is paused, the peer must wait. */
   pause?(isPaused: boolean): void;
 }
 
 export interface Transport {
-  /** The name in messages for operators, such as `router.local:9990`. */
+  /** The name of the device in messages to operators, such as `router.local:9990`. */
   readonly name: string;
-  /** Whether each chunk is a frame, as for datagrams and WebSocket messages. */
+  /** Whether each received chunk is a whole frame, as for datagrams and WebSocket messages. */
   readonly keepsFrames: boolean;
-  /** Whether the device opens the link, in which case there is no connect timeout. */
+  /** Whether the device opens the link. In this case, there is no connect timeout. */
   readonly isPassive?: boolean;
   open(listener: LinkListener): Link;
-  /** Frees the resources that the transport holds between links, such as a port. Resolves when these resources are free. */
+  /** Frees the resources that the transport holds between links, such as a port. The promise resolves when they are free. */
   close?(): Promise<void>;
 }
 
-/** The maximum number of unsent bytes. */
+/** The maximum number of unsent bytes on a link. */
 export const maxUnsentBytes = 1_048_576;
 /** The maximum size of a WebSocket message, in bytes. */
 export const maxMessageBytes = 4 * 1_048_576;
@@ -95,7 +100,7 @@ export interface TcpTarget {
 export interface TlsTarget {
   readonly ca?: Buffer | undefined;
   readonly fingerprint?: string | undefined;
-  /** The hub's certificate and private key. */
+  /** The hub's certificate and private key in PEM format. */
   readonly cert?: Buffer | undefined;
   readonly key?: Buffer | undefined;
 }
@@ -115,13 +120,13 @@ export function tcpTransport({ host, port, tls }: TcpTarget): Transport {
 }
 
 /**
- * Returns the options for `tls.connect`, which verify the certificate chain. A pinned certificate is checked by `fingerprintFault` instead.
+ * Returns the options for `tls.connect` that verify the certificate chain. A pinned certificate is checked by `fingerprintFault` instead.
  */
 export function tlsOptions({ fingerprint, ...files }: TlsTarget) {
   return { rejectUnauthorized: fingerprint === undefined, ...files };
 }
 
-/** Returns an error message if the certificate is not the pinned certificate; otherwise undefined. */
+/** Returns an error message if the peer's certificate is not the pinned certificate, otherwise undefined. */
 export function fingerprintFault(socket: Socket, expected: string): string | undefined {
   const { fingerprint256 = '' } =
     (socket as { getPeerCertificate?(): { fingerprint256?: string } }).getPeerCertificate?.() ?? {};
@@ -133,7 +138,7 @@ export function fingerprintFault(socket: Socket, expected: string): string | und
 
 const notTrusted =
   'its certificate is from an authority that this machine does not trust; set tls.caFile or tls.fingerprint';
-/** Sentences for TLS and name resolution errors. They are looked up by the error message, because libraries replace the error codes. */
+/** The sentences for TLS and name resolution errors. Errors are recognized by their messages, because libraries replace the error codes. */
 const reasons: readonly (readonly [RegExp, string])[] = [
   [
     /self-signed certificate in certificate chain|unable to (?:verify the first|get (?:local )?issuer) certificate/,
@@ -145,7 +150,7 @@ const reasons: readonly (readonly [RegExp, string])[] = [
   [/wrong version number|packet length too long/, 'this port does not accept TLS'],
 ];
 
-/** Returns why a connection failed, as a sentence that states what to do. */
+/** Returns a sentence that states why a connection has failed and what to do about it. */
 export function connectReason(error: unknown): string {
   const message = messageOf(error);
   const [, reason] = reasons.find(([pattern]) => pattern.test(message)) ?? [];
@@ -156,8 +161,8 @@ export function connectReason(error: unknown): string {
 }
 
 /**
- * Opens a connection. With TLS, the certificate is checked before anything is sent. Calls `opened` once, unless the socket is destroyed
- * first.
+ * Opens a TCP or TLS connection. With TLS, the certificate is checked before any data is sent. Calls `opened` once, unless the socket is
+ * destroyed first.
  */
 export function openSocket(target: TcpTarget, timeoutMs: number, opened: (error: Error | null) => void): Socket {
   const socket = socketTo(target);
@@ -183,19 +188,19 @@ export function openSocket(target: TcpTarget, timeoutMs: number, opened: (error:
   return socket;
 }
 
-/** Destroys a socket. The operating system drops unsent data, except for TLS sockets, which do not support this. */
+/** Destroys a socket and discards its unsent data. TLS sockets cannot discard unsent data. */
 export function breakOff(socket: Socket): void {
   if (socket.destroyed || socket.connecting || 'encrypted' in socket) socket.destroy();
   else socket.resetAndDestroy();
 }
 
 /**
- * The read buffer that all sockets share. Otherwise, Node.js would allocate 64 KiB for each read, which is thousands of times the size of a
- * message.
+ * The read buffer that all sockets share. Without it, Node.js would allocate 64 KiB for each read, which is thousands of times the size of
+ * a message.
  */
 const readRoom = Buffer.allocUnsafeSlow(65_536);
 
-/** Creates a socket. Without TLS, bytes are passed to `received`. With TLS, or without `received`, the socket emits `data`. */
+/** Creates a socket. Received bytes are passed to `received`. With TLS or without `received`, the socket emits `data` events instead. */
 function socketTo({ host, port, tls }: TcpTarget, received?: (bytes: Buffer) => void): Socket {
   const onread = received && {
     buffer: readRoom,
@@ -271,7 +276,7 @@ class SocketLink implements Link {
     else this.#socket.destroy();
   }
 
-  /** Combines everything that is sent before the current work ends, such as several requests, into a single packet. */
+  /** Combines all data that is sent until the current work ends, such as several requests, into one packet. */
   #gather(): void {
     if (this.#socket.writableCorked > 0) return;
     this.#socket.cork();
@@ -294,8 +299,8 @@ class SocketLink implements Link {
 }
 
 /**
- * Sends datagrams to and receives datagrams from a single peer. The link opens immediately; only an answer shows that the peer is
- * reachable.
+ * Creates a UDP transport that exchanges datagrams with a single peer. The link counts as open immediately; only an answer shows that the
+ * peer is reachable.
  */
 export function udpTransport(host: string, port: number, localPort = 0): Transport {
   return {
@@ -337,7 +342,7 @@ class UdpLink implements Link {
 
   send(bytes: Uint8Array): void {
     if (!this.#isConnected || this.#isEnded || this.#socket.getSendQueueSize() > maxUnsentBytes) return;
-    this.#socket.send(bytes, () => {}); // a lost datagram is not sent again; the socket also emits errors as events
+    this.#socket.send(bytes, () => {}); // a lost datagram is not sent again, and the socket also emits errors as events
   }
 
   end(): void {
@@ -348,8 +353,8 @@ class UdpLink implements Link {
 }
 
 /**
- * A TCP port to which the device connects. A new link replaces the previous link, because a device that was switched off never closes its
- * link.
+ * Creates a transport that listens on a TCP port to which the device connects. A new link replaces the previous link, because a device that
+ * was switched off never closes its link.
  */
 export function listenTransport(port: number, bindIp: string): Transport {
   return new Listening(port, bindIp);
@@ -446,7 +451,7 @@ function placeOf(host: string, port: number): string {
   return isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** A transport for WebSocket messages. A message longer than `maxMessageBytes` ends the link. */
+/** Creates a transport for WebSocket messages. A received message longer than `maxMessageBytes` ends the link. */
 export function wsTransport(
   url: string,
   protocols: readonly string[],
@@ -482,7 +487,7 @@ class WsLink implements Link {
   }
 
   async #open(url: string, protocols: readonly string[], tls: TcpTarget['tls'], listener: LinkListener): Promise<void> {
-    const { WebSocket: Socket } = await import('ws'); // loaded on demand, because most hubs have no device that needs this
+    const { WebSocket: Socket } = await import('ws'); // loaded on demand, because most hubs have no WebSocket devices
     if (this.#isEnded) return;
     const socket = new Socket(url, [...protocols], {
       maxPayload: maxMessageBytes,
@@ -516,7 +521,7 @@ class WsLink implements Link {
     if (this.#isEnded || socket === undefined || socket.readyState !== socket.OPEN) return;
     if (socket.bufferedAmount + bytes.length > maxUnsentBytes)
       this.#fail('the device does not read what the hub sends');
-    else socket.send(bytes, { binary: this.#isBinary }, () => {}); // an error also ends the link
+    else socket.send(bytes, { binary: this.#isBinary }, () => {}); // an error event also ends the link
   }
 
   end(isBroken = false): void {
@@ -549,7 +554,8 @@ export interface SerialTarget {
 }
 
 /**
- * A serial port, which requires the optional package `serialport`. If the package is missing, the link ends with a message that names it.
+ * Creates a transport for a serial port, which requires the optional package `serialport`. If the package is missing, the link ends with a
+ * message that names the package.
  */
 export function serialTransport(target: SerialTarget): Transport {
   return { name: target.path, keepsFrames: false, open: (listener) => new SerialLink(target, listener) };
