@@ -64,7 +64,7 @@ test.serial(
     const own = page.locator('[data-connection=api]');
     await own.getByRole('button', { name: 'Stop' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click();
-    await own.getByRole('alert').getByText('"api" receives this request').waitFor();
+    await own.getByRole('alert').getByText('expected a connection other than "api"').waitFor();
     t.is(statusOf(hub, 'api').state, 'running');
   },
 );

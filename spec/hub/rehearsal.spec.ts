@@ -117,7 +117,7 @@ test('triggers are fired again', async (t) => {
 test('a new rule is played on recorded events; without any, a sentence says so', async (t) => {
   const studio = await open(t);
   const ops = [{ path: 'rules[3]', insert: { name: 'new', from: 'desk/level', map: 'value * 2.0', to: 'desk/limit' } }];
-  t.regex((await studio.rehearse('', ops)).reason, /^No change of its sources/);
+  t.regex((await studio.rehearse('', ops)).reason, /^No change to its sources/);
   t.regex((await studio.rehearse('loud', [{ path: 'rules[0].map', set: 'true' }])).reason, /^No run of "loud"/);
   const recorded = [1, 2].map((value) => ({ address: 'desk/level', value, time: Date.now() - 1000 * (9 - value) }));
   t.deepEqual(shown(await studio.rehearse('', ops, { recorded })), ['2: none → 4', '1: none → 2']);

@@ -122,7 +122,7 @@ test('a typed item stays as typed', (t) => {
 });
 
 for (const [op, message] of [
-  [{ path: 'rules[7].map', set: '1' }, /rules\[7\]: expected an item of the file, got none/],
+  [{ path: 'rules[7].map', set: '1' }, /rules\[7\]: the file has no item at this path/],
   [{ path: 'rules[3]', remove: true }, /rules\[3\]: expected an item/],
   [{ path: 'rules[9]', insert: 1 }, /rules\[9\]: expected an item/],
   [{ path: 'rules', insert: [] }, /rules: expected a new key, but this one exists: use set/],

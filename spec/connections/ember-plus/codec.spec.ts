@@ -69,7 +69,7 @@ test('lengths may be indefinite; depth, items and lengths are bounded', (t) => {
   const items = readItems(Buffer.concat([Buffer.from('6080', 'hex'), inside, Buffer.from('0000', 'hex')]));
   t.is(readInteger(items[0]!.items[0]!), 5);
   t.throws(() => readItems(Buffer.concat(Array.from({ length: maxDepth + 2 }, () => Buffer.from('3080', 'hex')))), {
-    message: `expected items nested at most ${maxDepth} deep`,
+    message: `expected items to be nested at most ${maxDepth} levels deep`,
   });
   t.throws(() => readItems(Buffer.alloc(400_000)), { message: /at most 131072 items/ });
   t.throws(() => readItems(Buffer.from('0284ffffffff', 'hex')), { message: 'expected 4294967295 bytes, got 0' });

@@ -102,14 +102,14 @@ test('a command template has the value, with its type, and the names of its kind
 });
 
 for (const [template, reason] of [
-  ["{{ ''.__class__.__mro__[1].__subclasses__() }}", /the template reads a part of a value other than value_json/],
-  ['{{ value_json.__class__ }}', /the template reads __class__/],
-  ['{{ value_json["__proto__"].x }}', /the template reads __proto__/],
+  ["{{ ''.__class__.__mro__[1].__subclasses__() }}", /the template reads a part of a value that is not value_json/],
+  ['{{ value_json.__class__ }}', /the template reads the forbidden name __class__/],
+  ['{{ value_json["__proto__"].x }}', /the template reads the forbidden name __proto__/],
   ['{% for x in range(10**9) %}{% endfor %}', /the template uses the unsupported statement \{% for %\}/],
-  ["{{ states('sensor.x') }}", /the template uses states/],
-  ['{{ now() }}', /the template uses now/],
-  ['{{ self }}', /the template uses self/],
-  ['{{ cycler.__init__.__globals__.os.popen("id").read() }}', /the template uses cycler/],
+  ["{{ states('sensor.x') }}", /the template uses the unsupported name states/],
+  ['{{ now() }}', /the template uses the unsupported name now/],
+  ['{{ self }}', /the template uses the unsupported name self/],
+  ['{{ cycler.__init__.__globals__.os.popen("id").read() }}', /the template uses the unsupported name cycler/],
   ["{{ value | regex_findall('(a+)+$') }}", /the template uses the unsupported filter regex_findall/],
   ['{% include "x" %}', /the template uses the unsupported statement \{% include %\}/],
   ["{% if value == '1' %}{% set a = 'x' %}{% endif %}{{ a }}", /the template sets a name inside an \{% if %\}/],

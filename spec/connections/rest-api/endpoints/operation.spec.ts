@@ -89,7 +89,7 @@ test('a connection is not stopped by itself, nor twice, nor when there is none',
       t,
       await post(t, hub, 'connections/api', { action }),
       409,
-      `${action}: expected another connection: "api" receives this request`,
+      `${action}: expected a connection other than "api", which receives this request`,
     );
   t.is((await post(t, hub, 'connections/other', { action: 'stop' })).status, 200);
   expectProblem(t, await post(t, hub, 'connections/other', { action: 'stop' }), 409, /"other" is disabled$/);
