@@ -7,17 +7,18 @@ import { readJsonObject } from '../model/json-object.ts';
 
 export const manifestName = 'patchbay-backup.json';
 const format = 1;
-/** The maximum length of a manifest, in bytes, and the maximum number of files listed in it. */
+/** The maximum length of a manifest, in bytes. */
 export const maxManifestBytes = 16 * 1024 * 1024;
+/** The maximum number of files that a manifest lists. */
 export const maxFiles = 20_000;
 
 export interface Manifest {
   readonly format: typeof format;
-  /** The version of the hub that created the backup. */
+  /** The version of Patchbay that created the backup. */
   readonly patchbay: string;
-  /** The time at which the backup started, in ISO 8601 format. */
+  /** When the backup started, in ISO 8601 format. */
   readonly time: string;
-  /** The flow files and folders that the hub was running. */
+  /** The paths of the flow files and folders that the hub was running. */
   readonly run: readonly string[];
   /** Absolute paths that are named in flow files. A restored hub uses the same files. */
   readonly absolute: readonly string[];
@@ -25,10 +26,10 @@ export interface Manifest {
 }
 
 export interface BackupFile {
-  /** The path relative to the installation's folder, with slashes. */
+  /** The file's path relative to the installation's folder, with slashes. */
   readonly path: string;
   readonly size: number;
-  /** The SHA-256 hash in hexadecimal digits. */
+  /** The SHA-256 hash of the file's content, in hexadecimal digits. */
   readonly sha256: string;
 }
 
@@ -48,7 +49,7 @@ const schema: z.ZodType<Manifest> = z.object({
   files: z.array(z.object({ path: z.string(), size: z.number(), sha256: z.string() })),
 });
 
-/** Parses a manifest. Errors: `bad-request`. */
+/** Parses the bytes of a manifest. Errors: `bad-request`. */
 export function readManifest(bytes: Buffer): Manifest {
   const data = readJsonObject(bytes.toString(), { where: manifestName });
   if (data.format !== format)

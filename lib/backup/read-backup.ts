@@ -5,7 +5,7 @@ import { HubError, messageOf } from '../model/error.ts';
 import { type BackupFile, type Manifest, manifestName, maxFiles, maxManifestBytes, readManifest } from './manifest.ts';
 import { blockBytes, decodeHeader, decodePax, paddingOf, type TarEntry } from './tar-header.ts';
 
-/** The maximum size of pax records, in bytes. They contain at most a path and a size. */
+/** The maximum size of the pax records before a file, in bytes. They contain at most a path and a size. */
 const maxPaxBytes = 64 * 1024;
 
 /** Receives the files in a backup, one after another. */
@@ -17,8 +17,8 @@ export interface BackupTarget {
 }
 
 /**
- * Reads a backup from a stream of bytes. Errors: `bad-request` if the stream is not a complete, unchanged backup; any error from the source
- * or the target.
+ * Reads a backup from a stream of bytes, and passes its files to the target. Errors: `bad-request` if the stream is not a complete,
+ * unchanged backup; any error from the source or the target.
  */
 export async function readBackup(source: AsyncIterable<Uint8Array>, target: BackupTarget): Promise<Manifest> {
   const input = new Input(source);
@@ -70,7 +70,7 @@ function decode(block: Buffer): ReturnType<typeof decodeHeader> {
   }
 }
 
-/** Checks a path. Throws if the path leads outside the folder. */
+/** Checks the path of a file in a backup. Throws if the path leads outside the folder. */
 function expectPath(path: string): void {
   const segments = path.split('/');
   const isInside = segments.every((segment) => !['', '.', '..'].includes(segment)) && !/[\\\0]|^[a-z]:/i.test(path);
@@ -91,7 +91,7 @@ function refused(message: string): HubError {
   return new HubError('bad-request', message);
 }
 
-/** A stream of bytes that arrives in pieces of any length. */
+/** Reads from a stream of bytes that arrives in pieces of any length. */
 class Input {
   readonly #source: AsyncIterator<Uint8Array>;
   #rest: Buffer = Buffer.alloc(0);
@@ -100,14 +100,14 @@ class Input {
     this.#source = source[Symbol.asyncIterator]();
   }
 
-  /** Returns the next bytes in one buffer. */
+  /** Returns the next `length` bytes in one buffer. */
   async take(length: number): Promise<Buffer> {
     const parts: Buffer[] = [];
     await this.pass(length, async (bytes) => void parts.push(Buffer.from(bytes)));
     return Buffer.concat(parts);
   }
 
-  /** Forwards the next bytes, piece by piece. */
+  /** Passes the next `length` bytes to `give`, piece by piece. */
   async pass(length: number, give: (bytes: Buffer) => Promise<void>): Promise<void> {
     if (!Number.isSafeInteger(length) || length < 0) throw refused('expected a file size, got an invalid number');
     for (let left = length; left > 0; ) {

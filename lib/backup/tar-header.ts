@@ -15,12 +15,12 @@ export interface TarEntry {
   readonly size: number;
 }
 
-/** Returns the number of padding bytes in the last block of a file. */
+/** Returns the number of padding bytes in the last block of a file, given the file's size in bytes. */
 export function paddingOf(size: number): number {
   return (blockBytes - (size % blockBytes)) % blockBytes;
 }
 
-/** Encodes the blocks that precede the bytes of a file. `time` is in milliseconds since 1970. */
+/** Encodes the blocks that precede the content of a file. `time` is in milliseconds since 1970. */
 export function encodeHeader({ path, size }: TarEntry, time: number): Buffer {
   const isLong = Buffer.byteLength(path) > maxUstarPath;
   const isLarge = size >= maxUstarBytes;
@@ -36,7 +36,7 @@ export interface DecodedBlock extends TarEntry {
   readonly kind: 'file' | 'pax' | 'end';
 }
 
-/** Decodes a header. Throws if the block is not a header, or is a header for something other than a file. */
+/** Decodes a header block. Throws if the block is not a header, or is the header of something other than a file. */
 export function decodeHeader(block: Buffer): DecodedBlock {
   if (block.every((byte) => byte === 0)) return { kind: 'end', path: '', size: 0 };
   if (readOctal(block, sumAt, sumBytes) !== sumOf(block)) throw new Error('expected a tar header, got other data');
@@ -81,14 +81,14 @@ function encodeBlock(path: string, size: number, flag: string, time: number): Bu
   return block;
 }
 
-/** Returns the sum of all bytes, in which the bytes of the checksum field count as spaces. */
+/** Returns the checksum of a header block: the sum of all bytes, where the bytes of the checksum field count as spaces. */
 function sumOf(block: Buffer): number {
   let sum = sumBytes * 0x20;
   for (const [index, byte] of block.entries()) if (index < sumAt || index >= sumAt + sumBytes) sum += byte;
   return sum;
 }
 
-/** Encodes a record, which starts with its own length, including the length field. */
+/** Encodes a pax record, which starts with its own length, including the length field. */
 function record(key: string, value: string): string {
   const rest = Buffer.byteLength(` ${key}=${value}\n`);
   let length = rest + 1;

@@ -5,14 +5,14 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { type BackupFile, type ManifestHead, manifestName, writeManifest } from './manifest.ts';
 import { encodeHeader, endBytes, paddingOf } from './tar-header.ts';
 
-/** The maximum length of a piece, in bytes. */
+/** The maximum length of a piece of the backup, in bytes. */
 const pieceBytes = 256 * 1024;
 
 /** A file that must not change until the backup is complete. */
 export interface StagedFile {
-  /** The path in the backup. */
+  /** The file's path in the backup. */
   readonly path: string;
-  /** The path on disk. */
+  /** The file's path on disk. */
   readonly place: string;
   readonly size: number;
 }
@@ -26,7 +26,7 @@ export function backupBytes(head: ManifestHead, files: readonly StagedFile[]): n
   return [...files, manifest].reduce((sum, entry) => sum + lengthOf(entry), endBytes);
 }
 
-/** Yields the pieces of a backup. Errors: file system errors, and an error if a file has changed. */
+/** Yields the bytes of a backup, in pieces. Errors: file system errors, and an error if a file has changed since it was staged. */
 export function* writeBackup(head: ManifestHead, files: readonly StagedFile[]): Generator<Buffer, void, void> {
   const time = Date.parse(head.time);
   const written: BackupFile[] = [];

@@ -31,7 +31,7 @@ export async function check(paths: readonly string[], console: Console): Promise
   return 0;
 }
 
-/** Prints the minimal permissions for each connection that needs any. Errors: `bad-flow` with every error. */
+/** Prints the minimal permissions of each connection that needs permissions on a server. Errors: `bad-flow` with every error. */
 async function permissions(paths: readonly string[], console: Console): Promise<number> {
   const { loadFlows } = await import('../hub/index.ts');
   const { connections } = await loadFlows(paths);

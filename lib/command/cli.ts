@@ -1,4 +1,4 @@
-// How commands are declared. Each command file exports a function `register` and has a line in `main.ts`.
+// How commands are declared. Each command file exports a function `register` and has a line in `lib/main.ts`.
 
 import { type Command, Option } from 'commander';
 import type { PacedConsole } from './console.ts';
@@ -11,7 +11,7 @@ export interface Cli extends Ending {
   readonly host: Pick<NodeJS.Process, 'argv' | 'cwd' | 'stdin' | 'stdout'>;
 }
 
-/** The argument that names flow files. */
+/** The command-line argument that names flow files. */
 export const flowFiles = ['[paths...]', 'flow files and folders', [defaultFolder]] as const;
 
 export function command({ program }: Cli, name: string, description: string): Command {
@@ -27,7 +27,7 @@ export function remoteCommand(cli: Cli, name: string, description: string): Comm
     .addOption(fromEnvironment('--token <token>', 'token for HTTP Bearer authentication', 'TOKEN'));
 }
 
-/** Creates an option that an environment variable may set. The help shows the name of the variable, but never its value. */
+/** Creates an option that may also be set by an environment variable. The help shows the name of the variable, but never its value. */
 export function fromEnvironment(flags: string, description: string, name: string): Option {
   return new Option(flags, description).default('', 'none').env(`PATCHBAY_${name}`);
 }

@@ -13,7 +13,7 @@ export interface Console {
 
 /** A console whose reader may be slow. */
 export interface PacedConsole extends Console {
-  /** Whether so much output is unread that the command should wait. */
+  /** Whether so much output has not been read yet that the command should wait. */
   readonly isBehind: boolean;
   /** Resolves when the reader has read all output. */
   whenTaken(): Promise<void>;

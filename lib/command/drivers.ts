@@ -1,5 +1,5 @@
-// `patchbay drivers`: driver modules made for Bitfocus Companion. Here, modules run only to report what they offer, without any network
-// access.
+// `patchbay drivers`: driver modules made for Bitfocus Companion. These commands run modules only to find out what the modules offer,
+// without any network access.
 
 import { constants, existsSync } from 'node:fs';
 import { copyFile, readdir } from 'node:fs/promises';
@@ -13,7 +13,7 @@ import { type Cli, command } from './cli.ts';
 import type { Console } from './console.ts';
 
 const usualFolder = 'drivers';
-/** The maximum number of variables and of actions in the first connection. */
+/** The maximum number of variables, and of actions, in the connection that is printed as a starting point. */
 const mostMapped = 20;
 
 export function register(cli: Cli): void {
@@ -63,7 +63,10 @@ function about({ manufacturer, products, name, apiVersion }: Driver): string {
   return printable(`${what} (API ${apiVersion})`);
 }
 
-/** Adds a module. Errors: `bad-request`, `conflict` if the module already exists, `cannot-start` with the fault in the module. */
+/**
+ * Adds a driver module to a folder. Errors: `bad-request`, `conflict` if the module already exists, `cannot-start` with the fault in the
+ * module.
+ */
 export async function add(file: string, folder: string, { print }: Pick<Console, 'print'>): Promise<number> {
   const { openDriver } = await import('../connections/companion/package.ts');
   if (!/\.tgz$/.test(file))
@@ -83,7 +86,7 @@ export async function add(file: string, folder: string, { print }: Pick<Console,
   return 0;
 }
 
-/** Shows what a module offers. Errors: `bad-request` for the config, `cannot-start` with the fault in the module. */
+/** Prints what a driver module offers. Errors: `bad-request` for the config, `cannot-start` with the fault in the module. */
 export async function show(module: string, config: string, { print }: Pick<Console, 'print'>): Promise<number> {
   const { openDriver } = await import('../connections/companion/package.ts');
   const { describeDriver } = await import('../connections/companion/child.ts');

@@ -4,7 +4,7 @@ import { messageOf } from '../model/error.ts';
 import { hasWaitingThreads } from '../model/waiting-threads.ts';
 import type { PacedConsole } from './console.ts';
 
-/** The maximum time for which unread output is waited for after a signal. */
+/** How long the process waits for its output to be read after a signal, in milliseconds. */
 const lastLinesMs = 500;
 
 export interface Ending {
@@ -22,7 +22,7 @@ export function createEnding(host: NodeJS.Process, console: PacedConsole): Endin
     console.printError(`cannot write to standard output: ${message}`);
     host.exit(1);
   });
-  host.stderr.on('error', () => {}); // there is nowhere left to report it
+  host.stderr.on('error', () => {}); // the error cannot be reported anywhere
 
   /**
    * Ends the process with a signal if a thread still hangs after the hub has waited for it, because a normal exit would wait for the
@@ -48,7 +48,7 @@ export function createEnding(host: NodeJS.Process, console: PacedConsole): Endin
     },
     untilStopped: () =>
       new Promise((resolve) => {
-        setInterval(() => {}, 2 ** 31 - 1); // keeps the process alive, even if the hub has only Dummies
+        setInterval(() => {}, 2 ** 31 - 1); // keeps the process alive, even if the hub has only dummies
         for (const signal of ['SIGINT', 'SIGTERM'] as const)
           host.once(signal, () => {
             isStopping = true;

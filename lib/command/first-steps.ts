@@ -10,7 +10,7 @@ export const defaultFolder = 'flows';
 
 const demo = join(import.meta.dirname, '../../flows/demo.json5');
 
-/** Returns the command to type in a folder: `patchbay`, `npx patchbay-hub` or `node lib/main.ts`. */
+/** Returns how a user calls this command line in a folder: `patchbay`, `npx patchbay-hub` or `node lib/main.ts`. */
 export function calledAs(program: string, folder: string): string {
   if (basename(program) !== 'patchbay') return `node ${quoted(relative(folder, program))}`;
   return /node_modules[\\/]\.bin[\\/]/.test(program) ? 'npx patchbay-hub' : 'patchbay';
@@ -33,7 +33,7 @@ export function firstSteps(program: string, folder: string): string | undefined 
 /** Quotes a path so that a shell treats the path as one word and not as an option. */
 export function quoted(path: string, system = platform): string {
   const word = /^[-+]/.test(path) ? `.${system === 'win32' ? '\\' : '/'}${path}` : path;
-  if (system === 'win32') return /^[\w.\\/:@+-]+$/.test(word) ? word : `"${word}"`; // Windows allows no quotes in names
+  if (system === 'win32') return /^[\w.\\/:@+-]+$/.test(word) ? word : `"${word}"`; // Windows does not allow quotes in names
   if (/^[\w./:@+-]+$/.test(word)) return word;
   if (printable(word) === word) return `'${word.replaceAll("'", "'\\''")}'`;
   const escaped = word.replaceAll('\\', '\\\\').replaceAll("'", "\\'");

@@ -50,7 +50,7 @@ export function register(cli: Cli): void {
     });
 }
 
-/** Collects the values of an option that may be repeated. */
+/** Adds a value to the values of an option that may be repeated. */
 function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }
@@ -62,29 +62,29 @@ const dashboard = 'dashboards/studio.json5';
 export interface Place {
   /** The store's folder, relative to the flow file. */
   readonly data?: string;
-  /** The address to listen on; empty means all interfaces. */
+  /** The IP address to listen on; empty stands for all interfaces. */
   readonly bindIp?: string;
 }
 
 export interface InitOptions extends Place {
-  /** The recipe to copy. The default is a first studio. */
+  /** The name of the recipe to copy. The default is a first studio. */
   readonly recipe?: string;
   /** Values for the recipe's variables, in the form `name=value`. */
   readonly set?: readonly string[];
-  /** The container image that runs the folder. If omitted or empty, no container is used. */
+  /** The container image in which the folder runs. If omitted or empty, no container is used. */
   readonly image?: string;
   /** The name of the copy. The default is the name of the recipe. */
   readonly as?: string;
-  /** Asks for the variables if no variable is set. If omitted, the recipe keeps its values. */
+  /** Prompts for the recipe's variables if no variable is set. If omitted, the recipe keeps its values. */
   ask?(recipe: Recipe): Promise<ReadonlyMap<string, string>>;
 }
 
-/** The files to create, by path within the folder, and the hints to print. */
+/** The files to create, by their path within the folder, and the hints to print afterwards. */
 interface Making {
   readonly files: ReadonlyMap<string, string>;
   /** The commands with which to try the result. */
   readonly steps: readonly string[];
-  /** The part of the URL after `/hub/`. */
+  /** The part after `/hub/` of the page's URL. */
   readonly page: string;
 }
 
@@ -126,7 +126,7 @@ export async function init(
 function expectNothing(folder: string, names: readonly string[]): void {
   for (const name of names)
     if (lstatSync(join(folder, name), { throwIfNoEntry: false }) !== undefined)
-      // a dangling link counts as well
+      // a dangling link counts as a file, too
       throw new HubError('conflict', `${join(folder, name)}: file already exists; nothing was created`);
 }
 
@@ -155,7 +155,7 @@ function example(name: string): Promise<string> {
   return readFile(join(examples, name), 'utf8');
 }
 
-/** Adapts the first flow file to another location. Throws if the template has changed. */
+/** Adapts the first flow file to the place where the hub runs. Throws if the template has changed. */
 export function placed(text: string, { data, bindIp }: Place): string {
   if (bindIp !== undefined && bindIp !== '' && isIP(bindIp) === 0)
     throw new HubError(
@@ -172,7 +172,7 @@ export function replaceOnce(text: string, from: string, to: string): string {
   return parts.join(to);
 }
 
-/** Adds the files next to the flow files. `page` is the name of a dashboard. */
+/** Adds the files that belong next to the flow files. `page` is the name of a dashboard. */
 function addOwn(files: Map<string, string>, call: string, options: InitOptions, flowFile: string, page?: string): void {
   const { data = `${defaultFolder}/data`, image = '' } = options;
   const console = 'The console is at <http://localhost:17011/hub/>';
@@ -191,7 +191,8 @@ function addOwn(files: Map<string, string>, call: string, options: InitOptions, 
   files.set('.gitignore', `${defaultFolder}/data\nnode_modules\n`);
 }
 
-// Next to other flow files, a recipe is copied alone. In a folder without flow files, it gets the connections that a hub needs.
+// Next to other flow files, only the recipe is copied. In a folder without flow files, the recipe also gets the connections that a hub
+// needs.
 
 async function makeRecipe(folder: string, call: string, name: string, options: InitOptions): Promise<Making> {
   const recipe = await readRecipe(name);
@@ -257,8 +258,8 @@ const connectionsOfHub: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the connections that a hub needs besides the recipe, except for types that the recipe contains, because a hub can have only one
- * store, and a port only one listener.
+ * Returns the text of the connections that a hub needs besides the recipe. Types that the recipe contains are omitted, because a hub can
+ * have only one store, and a port only one listener.
  */
 function hubFor(recipe: string): string {
   const missing = Object.entries(connectionsOfHub).filter(([type]) => !recipe.includes(`type: '${type}'`));
@@ -271,7 +272,8 @@ ${missing.map(([, connection]) => connection).join('')}  },
 }
 
 /**
- * Checks the new files together with the existing files. Returns the addresses that the rules in the new files write. Errors: `bad-flow`.
+ * Checks the new files together with the existing files. Returns the addresses to which the rules in the new files write. Errors:
+ * `bad-flow`.
  */
 async function checkCopy(
   folder: string,
@@ -302,7 +304,7 @@ async function isSame(path: string, text: string): Promise<boolean> {
   return (await readFile(path, 'utf8').catch(() => undefined)) === text;
 }
 
-/** Sets the store's folder and the listen address in the files. Errors: `bad-request` if no file contains the setting to change. */
+/** Sets the store's folder and the listen address in flow files. Errors: `bad-request` if no file contains the setting to change. */
 function setPlace(files: Map<string, string>, { data, bindIp }: Place): void {
   for (const [option, value, said] of [
     ['data', data, "folder: 'data'"],
@@ -321,7 +323,9 @@ function setPlace(files: Map<string, string>, { data, bindIp }: Place): void {
   }
 }
 
-/** Returns a dashboard with a widget for each device: a lamp or value if rules write to the device, otherwise a button or fader. */
+/**
+ * Returns a dashboard with a widget for each device in a recipe: a lamp or value if rules write to the device, otherwise a button or fader.
+ */
 function panelOf(own: string, { devices }: RecipeCopy, writes: ReadonlySet<string>): string {
   const widgets = devices.map(({ address, about, type }) => {
     const label = inQuotes(asTitle(about.replace(/^the |[,;:].*$/g, '')));

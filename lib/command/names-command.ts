@@ -15,7 +15,7 @@ export function register(cli: Cli): void {
   ).action(() => cli.finish(keys(cli.console)));
 }
 
-/** Prints one line per description, or the parameters in one description. Throws if there is no description with that name. */
+/** Prints one line per built-in device description, or the parameters in one description. Throws if no description has that name. */
 async function devices(name: string | undefined, console: Console): Promise<number> {
   const { compileDescription } = await import('../connections/device/compile.ts');
   const { protocolNames, readProtocol } = await import('../connections/device/description.ts');

@@ -1,4 +1,4 @@
-// The command `recipes`, and how a terminal prompts for the variables in a recipe.
+// The command `patchbay recipes`, and the prompts for a recipe's variables on a terminal.
 
 import { createInterface } from 'node:readline/promises';
 import { checkGiven, listRecipes, type Recipe, readRecipe } from '../hub/recipes.ts';
@@ -13,7 +13,7 @@ export function register(cli: Cli): void {
     .action((recipe: string | undefined) => cli.finish(recipes(recipe, cli.console)));
 }
 
-/** Prints one line per recipe, or the description and variables of one recipe. */
+/** Prints one line per recipe, or the description and the variables of one recipe. */
 export async function recipes(name: string | undefined, { print }: Pick<Console, 'print'>): Promise<number> {
   if (name === undefined) {
     const all = await listRecipes();
@@ -28,7 +28,7 @@ export async function recipes(name: string | undefined, { print }: Pick<Console,
   return 0;
 }
 
-/** Reads strings of the form `name=value`. Errors: `bad-request`. */
+/** Reads the values of a recipe's variables from strings of the form `name=value`. Errors: `bad-request`. */
 export function readGiven(recipe: Recipe, texts: readonly string[]): Map<string, string> {
   const given = new Map<string, string>();
   for (const text of texts) {
@@ -41,7 +41,7 @@ export function readGiven(recipe: Recipe, texts: readonly string[]): Map<string,
   return given;
 }
 
-/** Prompts for each variable on a terminal. An empty line keeps the recipe's value. Throws if the input ends. */
+/** Prompts for each variable of a recipe on a terminal. An empty line keeps the recipe's value. Throws if the input ends early. */
 export async function askVariables(
   recipe: Recipe,
   input: NodeJS.ReadableStream,

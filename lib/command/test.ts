@@ -13,11 +13,14 @@ export function register(cli: Cli): void {
 }
 
 interface TestOptions {
-  /** Whether all files form one installation; otherwise, each file is a separate installation. */
+  /** true means that all files form one installation; otherwise, each file is a separate installation. */
   readonly together?: boolean;
 }
 
-/** Prints one line per test, a timeline for each failed test, and a count. Returns exit status 1 if a test fails or there are no tests. */
+/**
+ * Prints one line per test, a timeline for each failed test, and the number of tests. Returns exit status 1 if a test fails or there are no
+ * tests.
+ */
 export async function test(paths: readonly string[], options: TestOptions, console: Console): Promise<number> {
   const { runFlowTests } = await import('../testing/run-tests.ts');
   const counts = { passed: 0, failed: 0 };

@@ -30,17 +30,17 @@ interface TypesOptions extends RemoteOptions {
   readonly of?: string;
 }
 
-/** Prints the declaration file. Errors: `bad-flow` with every error. */
+/** Prints the declaration file for an installation. Errors: `bad-flow` with every error. */
 export async function types(paths: readonly string[], module: string, console: Console): Promise<number> {
   const { loadFlows } = await import('../hub/index.ts');
   console.print(declareInstallation(await loadFlows(paths), module));
   return 0;
 }
 
-// The declaration file lists every address with its type and access. With it, an editor finds misspelt addresses, writes to
-// read-only parameters and wrong value types in flow files in TypeScript.
+// The declaration file lists every address with its type and access, so that an editor finds misspelt addresses, writes to read-only
+// parameters and wrong value types in flow files in TypeScript.
 
-/** Returns the declaration file for flow files that import `defineFlow` from the module. */
+/** Returns the text of the declaration file, for flow files that import `defineFlow` from the given module. */
 export function declareInstallation({ connections }: Pick<Plan, 'connections'>, module: string): string {
   const all = [...connections.filter(({ id }) => id !== hubId), { id: hubId, parameters: hubParameters }];
   const lines = all.flatMap(({ id, parameters }) =>
@@ -63,8 +63,8 @@ export function declareInstallation({ connections }: Pick<Plan, 'connections'>, 
 }
 
 /**
- * Prints the declarations in JSON: `{"desk/lamp":{"type":"B","access":"read-write","hub":"west"}}`. Omits the parameters that a standby
- * mirrors from the active hub of its pair. Errors: the hub's error message, or that no hub responds.
+ * Prints the declarations of a running hub's parameters in JSON: `{"desk/lamp":{"type":"B","access":"read-write","hub":"west"}}`. Omits the
+ * parameters that a standby mirrors from the active hub of its pair. Errors: the hub's error message, or that no hub responds.
  */
 export async function remoteTypes(options: RemoteOptions, console: Console): Promise<number> {
   const list = JSON.parse(await request(options, '/hub/parameters', {})) as ParameterInfo[];
@@ -77,8 +77,8 @@ export async function remoteTypes(options: RemoteOptions, console: Console): Pro
 }
 
 /**
- * Prints the value types of a connection's parameters: `{"input/Mic/muted":"B"}`. Errors: the same as `remoteTypes`, and if there are no
- * such parameters.
+ * Prints the value types of a connection's parameters in JSON: `{"input/Mic/muted":"B"}`. Errors: the same as `remoteTypes`, and an error
+ * if the connection has no parameters.
  */
 export async function typesOf(connectionId: string, options: RemoteOptions, console: Console): Promise<number> {
   const list = JSON.parse(await request(options, '/hub/parameters', {})) as ParameterInfo[];
@@ -92,7 +92,7 @@ export async function typesOf(connectionId: string, options: RemoteOptions, cons
   return 0;
 }
 
-/** Returns the name of the hub, or undefined if the hub is not in a domain or does not reveal its name to this user. */
+/** Returns the name of the running hub, or undefined if the hub is not in a domain or does not reveal its name to this user. */
 async function ownName(options: RemoteOptions): Promise<string | undefined> {
   const answer = await respond(options, '/hub/hubs', {}, [403, 404]);
   return answer.ok ? ((await answer.json()) as Domain).hub : undefined;

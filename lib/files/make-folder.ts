@@ -4,7 +4,7 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
-/** Creates a folder and its missing parents. Errors: any file system error, including when a file is in the way. */
+/** Creates a folder and its missing parents. Errors: any file system error, for example if a file is in the way. */
 export function makeFolder(path: string, mode?: number): void {
   const missing: string[] = [];
   let at = resolve(path);
@@ -17,6 +17,6 @@ export function makeFolder(path: string, mode?: number): void {
     try {
       mkdirSync(folder, mode);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error; // another process has created it in the meantime
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error; // another process has created the folder in the meantime
     }
 }

@@ -28,7 +28,10 @@ const readDeadlineMs = 30_000;
 /** The size of the first piece of a file that reports no length, such as a file in `/proc`, in bytes. */
 const leastPieceBytes = 64 * 1024;
 
-/** Makes `open` return immediately, without waiting for the writer of a named pipe or for a terminal line. Windows has no such flags. */
+/**
+ * Open flags that make `open` return immediately, without waiting for the writer of a named pipe or for a terminal line. Windows has no
+ * such flags.
+ */
 const waitless = (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
 /** The flags for opening an unknown file for reading. */
 export const readFlags = constants.O_RDONLY | waitless;
@@ -40,9 +43,9 @@ export const readFlagsWithoutLinks = readFlags | (constants.O_NOFOLLOW ?? 0);
  * file system error.
  */
 export class FileError extends Error {
-  /** The code of the file system error, if there is one. */
+  /** The code of the file system error, such as `ENOENT`; undefined if there is no such error. */
   readonly code: string | undefined;
-  /** A lower bound for the length of the file, if the file is too long. */
+  /** A lower bound for the length of the file, in bytes. Set only if the file is too long. */
   readonly bytes: number | undefined;
 
   constructor(message: string, { cause, bytes }: { readonly cause?: unknown; readonly bytes?: number } = {}) {
@@ -53,11 +56,11 @@ export class FileError extends Error {
   }
 }
 
-/** Reads a whole file in the thread pool. Errors: `FileError`. */
+/** Reads a whole file of at most `maxBytes` in the thread pool. Errors: `FileError`. */
 export async function readRegularFile(path: string, maxBytes: number): Promise<Buffer> {
   const answered = awaitAnswer({});
   const reading = readLater(path, maxBytes).finally(answered);
-  reading.catch(() => {}); // it may fail after the deadline
+  reading.catch(() => {}); // the read may fail after the deadline
   const bytes = await withinTicks(reading, (ms) => ms >= readDeadlineMs);
   if (bytes === undefined) throw new FileError(`no answer from the disk within ${readDeadlineMs / 1000} s`);
   return bytes;
@@ -106,7 +109,7 @@ async function readLater(path: string, maxBytes: number): Promise<Buffer> {
   }
 }
 
-/** Collects the bytes of a file. Errors: `FileError` as soon as there are too many bytes. */
+/** Collects the bytes of a file that is read piece by piece. Errors: `FileError` as soon as there are too many bytes. */
 class Content {
   readonly #maxBytes: number;
   #buffer: Buffer;
@@ -118,12 +121,12 @@ class Content {
     this.#buffer = Buffer.allocUnsafe(size > 0 ? size + 1 : Math.min(leastPieceBytes, maxBytes + 1));
   }
 
-  /** Whether more bytes are expected. */
+  /** Whether more bytes of the file are expected. */
   get wants(): boolean {
     return !this.#isWhole;
   }
 
-  /** The buffer for the next bytes. */
+  /** The buffer into which the next bytes are read. */
   get room(): Buffer {
     if (this.#filled === this.#buffer.length) {
       const larger = Buffer.allocUnsafe(Math.min(2 * this.#buffer.length, this.#maxBytes + 1));
@@ -144,14 +147,14 @@ class Content {
   }
 }
 
-/** Returns the stats if they describe a regular file that is not too large. Errors: `FileError`. */
+/** Returns the stats of a file if they describe a regular file that is not too large. Errors: `FileError`. */
 export function expectRegular(found: Stats, maxBytes = Number.POSITIVE_INFINITY): Stats {
   if (!found.isFile()) throw new FileError(kindOf(found));
   if (found.size > maxBytes) throw tooLarge(found.size, maxBytes);
   return found;
 }
 
-/** Names the kind of a directory entry that is not a regular file. */
+/** Returns the name for the kind of a directory entry that is not a regular file: `a named pipe`. */
 export function kindOf(found: Stats | Dirent): string {
   if (found.isDirectory()) return 'a folder';
   if (found.isFIFO()) return 'a named pipe';
@@ -180,7 +183,7 @@ const reasons: ReadonlyMap<string, string> = new Map([
   ['EPERM', 'one that the user of the hub may not read'],
 ]);
 
-/** Converts any file system error to an error that names the object at the path. */
+/** Converts any file system error to a `FileError`, which names the object at the path. */
 export function asFileError(error: unknown): FileError {
   if (error instanceof FileError) return error;
   const { code, path } = error as NodeJS.ErrnoException;
@@ -200,7 +203,7 @@ export class EncodingError extends FileError {
   }
 }
 
-/** Decodes UTF-8. Errors: `EncodingError`. */
+/** Decodes UTF-8 strictly. Errors: `EncodingError`. */
 export function decodeUtf8(bytes: Buffer): string {
   if (isUtf8(bytes)) return bytes.toString();
   const [first, second] = bytes;
@@ -215,7 +218,7 @@ export function decodeUtf8(bytes: Buffer): string {
   }
 }
 
-/** Returns the column of the first invalid character in a line. */
+/** Returns the column of the first invalid character in a line of bytes. */
 function columnOf(line: Buffer): number {
   let column = 1;
   for (let at = 0; at < line.length; ) {

@@ -3,24 +3,24 @@
 import { RE2JS } from 're2js';
 
 /**
- * The tolerance of the size estimate, which is made first because compiling takes time as well. The estimate is rarely too high by more
- * than this factor.
+ * The tolerance of the size estimate, as a factor. The size is estimated first because compiling takes time as well, and the estimate is
+ * rarely too high by more than this factor.
  */
 const estimateShare = 4;
 
-/** The maximum number of steps in a pattern written by an operator. */
+/** The maximum number of steps in the program of a pattern written by an operator. */
 export const ownPatternSteps = 10_000;
 
 export interface Regex {
-  /** The size of the pattern's program, which is the cost of a search per character. */
+  /** The size of the pattern's program, in steps, which is the cost of a search per character. */
   readonly steps: number;
-  /** Returns whether a text contains a match. */
+  /** Returns whether a string contains a match. */
   test(text: string): boolean;
 }
 
 /**
- * Thrown if a pattern is refused; the message is the reason. `steps` is the size of the pattern if it is too large. `isLacking`: the
- * pattern uses a feature that RE2 lacks.
+ * Thrown if a pattern is refused; the message is the reason. `steps` is the size of the pattern's program if it is too large. `isLacking`
+ * tells whether the pattern uses a feature that RE2 lacks.
  */
 export class RegexMistake extends Error {
   readonly steps: number | undefined;
@@ -34,7 +34,7 @@ export class RegexMistake extends Error {
   }
 }
 
-/** Compiles a pattern with at most `maxSteps` steps. Errors: `RegexMistake`. */
+/** Compiles a pattern whose program has at most `maxSteps` steps. Errors: `RegexMistake`. */
 export function compileRegex(pattern: string, maxSteps: number): Regex {
   const estimate = estimateSteps(pattern);
   if (estimate > estimateShare * maxSteps) throw tooManySteps(maxSteps, estimate);
@@ -93,7 +93,7 @@ function tooManySteps(maxSteps: number, steps: number): RegexMistake {
   return new RegexMistake(message, { steps });
 }
 
-/** Features that RE2 lacks, followed by the syntax of other engines with its equivalents here. */
+/** Features that RE2 lacks, followed by the syntax of other engines with its RE2 equivalents. */
 const lacking: readonly Hint[] = [
   [/`\(\?<?[=!]/, 'look-around is not supported'],
   [/`\\[1-9k]/, 'back-references are not supported'],
@@ -112,7 +112,7 @@ const hints: readonly Hint[] = [
 
 type Hint = readonly [found: RegExp, hint: string];
 
-/** Translates an RE2 error such as `error parsing regexp: invalid escape sequence: \Z`. */
+/** Translates an RE2 error, such as `error parsing regexp: invalid escape sequence: \Z`, into plain words. */
 function explain(message: string): RegexMistake {
   const said = message.replace(/^error parsing regexp: /, '');
   const found = [...lacking, ...hints].find(([pattern]) => pattern.test(said));
@@ -140,13 +140,13 @@ const token = new RegExp(
   'gsy',
 );
 
-/** Estimates the number of steps in the program. The estimate is too high rather than too low. */
+/** Estimates the number of steps in a pattern's program. The estimate is too high rather than too low. */
 export function estimateSteps(pattern: string): number {
   const isFolded = /\(\?[A-Za-z]*i/.test(pattern);
   /** The number of steps before each open group. */
   const before: number[] = [];
   let steps = 2;
-  /** Steps that count once even if they are repeated. */
+  /** The number of steps that count once even if they are repeated. */
   let once = 0;
   let last = 0;
   const add = (count: number) => {

@@ -22,7 +22,7 @@ import {
   type RecordingStart,
 } from '../wire/recording.ts';
 
-/** The maximum number of deviations in memory; the newest deviations are kept. */
+/** The maximum number of deviations that are kept by default; the newest deviations are kept. */
 const keptDeviations = 100_000;
 
 interface Replayed {
@@ -31,7 +31,7 @@ interface Replayed {
   readonly lastedMs: number;
   readonly turns: number;
   readonly writes: number;
-  /** The number of recorded writes to parameters that neither installation has. */
+  /** The number of recorded writes that were skipped because neither installation has the parameter. */
   readonly unknown: number;
 }
 
@@ -39,12 +39,15 @@ interface Replayed {
 interface Side {
   readonly twin: Twin;
   readonly clock: VirtualClock;
-  /** Connections that differ from the recorded connections. They compute their values instead of using the recorded values. */
+  /**
+   * The IDs of connections that differ from the recorded connections. These connections compute their values instead of receiving the
+   * recorded values.
+   */
   readonly own: ReadonlySet<string>;
 }
 
 /**
- * Replays a recording on the current flows and on the changed flows, and keeps the newest `most` deviations. Errors: any error from the
+ * Replays a recording on the current flows and on the changed flows. Keeps the newest `most` deviations. Errors: any error from the
  * recording, in which case the results so far are lost.
  */
 export async function replay(
@@ -76,7 +79,7 @@ export async function replay(
   return { deviations, lastedMs, turns: count, writes, unknown };
 }
 
-/** The state at the start of a recording. */
+/** The state of the installation at the start of a recording. */
 interface Setting {
   readonly time: number;
   readonly values: readonly RecordedValue[];
@@ -115,7 +118,7 @@ export function startSide(
   return { clock, twin, own };
 }
 
-/** Lets time pass until a turn, and makes the external writes in that turn. */
+/** Lets virtual time pass until a recorded turn, and makes the external writes in that turn. */
 export function replayTurn({ twin, clock, own }: Side, { t, w, d = [] }: RecordedTurn): void {
   clock.advanceTo(t);
   if (d.length > 0) twin.follow(d);
@@ -135,7 +138,9 @@ function restore(graph: Graph, address: string, value: RecordedValue['v'], time:
   }
 }
 
-/** The changes on both sides since the last comparison. One side runs ahead, so changes are compared in order of time. */
+/**
+ * Compares the changes on both sides since the last comparison. One side runs ahead of the other, so changes are compared in order of time.
+ */
 class Comparison {
   readonly #deviations: Deviations;
   readonly #changes: Readonly<Record<SideName, Change[]>> = { done: [], would: [] };
@@ -164,7 +169,7 @@ class Comparison {
 
 const nothing = () => {};
 const entries = { debug: nothing, info: nothing, warn: nothing, error: nothing };
-/** Discards log entries, because a replay does not report rule failures. */
+/** A log that discards all entries, because a replay does not report rule failures. */
 const silent: HubLog = { ...entries, child: () => entries };
 
 // Reads a recording. An error names the damaged line. An incomplete last line, left by a kill, is ignored.
@@ -176,7 +181,7 @@ interface ReadRecording {
   readonly turns: AsyncIterable<RecordedTurn>;
 }
 
-/** Opens a recording. Errors: `bad-request` with the damaged or missing line; any file system error. */
+/** Opens the recording at a path. Errors: `bad-request` with the damaged or missing line; any file system error. */
 export async function openRecording(path: string): Promise<ReadRecording> {
   const lines = readLines(path);
   const start = (await lines.next()).value?.line;
@@ -227,7 +232,7 @@ async function* readLines(path: string): AsyncGenerator<Numbered, undefined> {
   return undefined;
 }
 
-/** The maximum length of a line. Longer lines are truncated, because they cannot be part of a recording. */
+/** The maximum length of a line in a recording, in bytes. Longer lines are truncated, because they cannot be part of a recording. */
 const maxLineBytes = 64 * 1024 * 1024;
 
 async function* piecesOf(path: string): AsyncGenerator<Buffer> {
@@ -239,7 +244,7 @@ async function* piecesOf(path: string): AsyncGenerator<Buffer> {
   }
 }
 
-/** Returns whether the last line is complete and not truncated by a kill. */
+/** Returns whether the last line of a recording is complete and not truncated by a kill. */
 async function endsWithLine(path: string): Promise<boolean> {
   const handle = await open(path);
   try {

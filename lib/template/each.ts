@@ -12,7 +12,7 @@ const namePattern = /^[A-Za-z_]\w*$/;
 /** Reports an error in an `each` at a path within it. */
 type ReportMistake = (path: SettingPath, message: string) => void;
 
-/** The scopes that an `each` creates within an outer scope, and the names that are used in these scopes. */
+/** What an `each` produces: its scopes within an outer scope, and the names that are used in these scopes. */
 interface Repetition {
   readonly scopes: Iterable<Scope>;
   readonly count: number;
@@ -20,7 +20,7 @@ interface Repetition {
   readonly used: ReadonlySet<string>;
 }
 
-/** Reads an `each` whose own variables have been replaced. If this fails, reports the error and returns undefined. */
+/** Reads an `each` in which the variables of the outer scope have been replaced. If this fails, reports the error and returns undefined. */
 export function readEach(each: unknown, outer: Scope, report: ReportMistake): Repetition | undefined {
   if (!isJsonObject(each) || Object.keys(each).length === 0) {
     report([], `expected lists of values by variable, such as { n: [1, 2, 3] }, got ${describeSetting(each)}`);
@@ -64,9 +64,9 @@ function* combine(
   else for (const value of first[1]) yield* combine(rest, new Map([...values, [first[0], value]]), create);
 }
 
-// The schema of `each` is for editors. The expansion checks it with `readEach`.
+// The schema for `each`, which is intended for editors. The expansion checks an `each` with `readEach`.
 
-/** Repeats the item that contains the `each`. */
+/** The schema for `each`, which repeats the item that contains it. */
 export const eachSchema = record(
   z.string().meta({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$', not: { const: 'instance' } }),
   z.union([z.array(z.unknown()).min(1), z.string().meta({ pattern: '^\\$\\{.*\\}$' })]),

@@ -19,23 +19,23 @@ const variableName = /^[A-Za-z_]\w*(?:\.[\w-]+)*$/;
 /** The error for `${` in a secret. Because `${` may be part of the secret, the message does not show the following characters. */
 const inSecret = 'expected a known variable in ${ }: write { env: … } for the environment, or $${ for a literal ${';
 
-/** A variable without a value, and a function that reports an error at its location in the file. */
+/** A variable without a value, with a function that reports an error where the file uses the variable. */
 export interface Unknown {
   readonly name: string;
   report(message: string): void;
 }
 
-/** Options for expanding one file, or one instance of it. */
+/** Options for expanding a file, or an instance of a template. */
 interface ExpandOptions {
   readonly scope?: Scope;
   readonly budget?: Budget;
   /** The name of the instance, which becomes a prefix of rule and test names that do not contain it. */
   readonly instance?: string;
-  /** Receives unknown variables. If omitted, they are reported as errors. */
+  /** Receives unknown variables. If omitted, unknown variables are reported as errors. */
   readonly onUnknown?: (unknown: Unknown) => void;
 }
 
-/** A file whose data was expanded. The positions in its errors refer to the file as written. */
+/** A file whose data has been expanded. The positions in its errors refer to the file as written. */
 type Expanded = CheckedFile & { readonly data: unknown };
 
 /** Expands the data in a file; `text` is the complete text of the file. */
@@ -109,7 +109,7 @@ class Expansion {
     return whole;
   }
 
-  /** Returns the text of a part. If this fails, adds the error and returns undefined. */
+  /** Returns the string for a part of a string. If this fails, adds the error and returns undefined. */
   #partText(part: Part, path: SettingPath, scope: Scope): string | undefined {
     if (part.literal !== undefined) return part.literal;
     const value = this.#variable(part, path, scope);
@@ -122,7 +122,7 @@ class Expansion {
     }
   }
 
-  /** Returns the value of a variable. If this fails, adds the error and returns `unreadable`. */
+  /** Returns the value of the variable in a part of a string. If this fails, adds the error and returns `unreadable`. */
   #variable({ variable = '', offset }: Part, path: SettingPath, scope: Scope, isAlone = false): unknown {
     const found = scope.find(variable);
     if (found !== undefined && 'value' in found) return found.value;
@@ -228,7 +228,7 @@ class Expansion {
     return result;
   }
 
-  /** Calls back for each combination of values in the `each` of an item at a path. */
+  /** Calls back for each combination of values in the `each` of the item at a path. */
   #repeat(each: unknown, path: SettingPath, scope: Scope, make: (inner: Scope) => void): void {
     const at = [...path, 'each'];
     const repetition = readEach(this.#value(each, at, scope), scope, (within, message) =>
@@ -245,7 +245,7 @@ class Expansion {
         this.#report([...at, name], `unused variable "${name}": nothing in this item uses \${${name}}`, scope);
   }
 
-  /** Counts the items and characters that templates create. If the limits are exceeded, adds a single error. */
+  /** Counts the items and characters that templates have created. If a limit is exceeded, adds a single error. */
   #take(items: number, characters: number, path: SettingPath, scope?: Scope): void {
     if (scope === Scope.none) return;
     const mistake = this.#budget.take(items, characters);
@@ -260,7 +260,7 @@ class Expansion {
   }
 }
 
-// Bounds for the templates in one file.
+// Limits for the templates in one file.
 
 /** The maximum number of rules, tests, connections, widgets and instances. */
 const maxItems = 100_000;
@@ -271,10 +271,7 @@ export class Budget {
   #characters = maxCharacters;
   #isReported = false;
 
-  /**
-   * Takes items or characters from the budget. Returns the error once, or undefined if the budget is not exceeded or the error has already
-   * been reported.
-   */
+  /** Takes items and characters from the budget. Returns the error the first time that the budget is exceeded, and undefined otherwise. */
   take(items: number, characters = 0): string | undefined {
     this.#items -= items;
     this.#characters -= characters;

@@ -23,10 +23,10 @@ export class Scope {
     this.#title = title;
   }
 
-  /** A scope without variables. */
+  /** The scope outside templates, which has no variables. */
   static readonly none = new Scope(new Map(), new Set());
 
-  /** The names of all variables, the innermost first. */
+  /** The names of all variables in scope, the innermost first. */
   get names(): readonly string[] {
     return [...this.#values.keys(), ...(this.#parent?.names ?? [])];
   }
@@ -36,7 +36,7 @@ export class Scope {
     return new Scope(new Map([...Object.entries(further), ...this.#values]), this.#used, this.#parent, this.#title);
   }
 
-  /** The scope for display: `instance s1 of studios.json5, n = 2`. Empty outside templates. */
+  /** The title of this scope for display: `instance s1 of studios.json5, n = 2`. Empty outside templates. */
   get title(): string {
     const own = this.#title ?? [...this.#values].map(([name, value]) => `${name} = ${shown(value, name)}`).join(', ');
     return [this.#parent?.title ?? '', own].filter((part) => part !== '').join(', ');

@@ -4,12 +4,12 @@ import type { SettingPath } from '../json5/mistake.ts';
 import { describeSetting } from '../model/secret.ts';
 import type { Scope } from './scope.ts';
 
-/** A part of a string: literal characters or a variable. */
+/** A part of a string with variables: either literal characters or a variable. */
 export interface Part {
-  /** The offset in the string as written. */
+  /** The offset of the part in the string as written. */
   readonly offset: number;
   readonly literal?: string;
-  /** The characters between `${` and `}`. */
+  /** The characters between `${` and `}` if the part is a variable. */
   readonly variable?: string;
 }
 
@@ -29,7 +29,10 @@ export function partsOf(text: string): readonly Part[] | undefined {
   return parts;
 }
 
-/** Returns a value as part of a longer string. Throws if the value has no string form; the message contains the reason. */
+/**
+ * Returns the value of a variable in the form in which it becomes part of a longer string. Throws if the value has no string form; the
+ * message contains the reason.
+ */
 export function textOf(variable: string, value: unknown): string {
   if (['string', 'number', 'boolean'].includes(typeof value)) return String(value);
   throw new Error(
@@ -39,7 +42,7 @@ export function textOf(variable: string, value: unknown): string {
   );
 }
 
-/** Returns a key in which the variables are replaced, or undefined if a variable has no string form. */
+/** Returns an object key in which the variables are replaced, or undefined if a variable has no string form. */
 function keyText(key: string, scope: Scope): string | undefined {
   let text = '';
   for (const { literal, variable } of partsOf(key) ?? [{ literal: key, variable: undefined }]) {
@@ -50,7 +53,7 @@ function keyText(key: string, scope: Scope): string | undefined {
   return text;
 }
 
-/** Returns the offset in the string as written that corresponds to a character in the expanded string. */
+/** Returns the offset in the string as written that corresponds to the character at `index` in the expanded string. */
 export function writtenOffset(text: string, index: number, scope: Scope): number {
   let at = 0;
   for (const { offset, literal, variable } of partsOf(text) ?? [{ offset: 0, literal: text }]) {
@@ -74,13 +77,13 @@ export interface Origin {
   readonly scope: Scope;
 }
 
-/** An origin with its value, which is undefined if there is no value. */
+/** The origin of a value, with the value as written, or undefined if there is no value. */
 interface WrittenValue extends Origin {
   readonly value: unknown;
 }
 
 export class Origins {
-  /** The origins in lists and objects whose items are at different locations in the file. */
+  /** The origins of the items in lists and objects whose items are at different locations in the file, by list or object. */
   readonly #byContainer = new WeakMap<object, ReadonlyMap<string | number, Origin>>();
 
   set(container: object, origins: ReadonlyMap<string | number, Origin>): void {

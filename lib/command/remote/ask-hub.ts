@@ -3,7 +3,7 @@ import { nearestName } from '../../json5/nearest-name.ts';
 import type { ParameterInfo } from '../../wire/http/parameter-shapes.ts';
 import type { Problem } from '../../wire/http/problem.ts';
 
-/** The URL of the hub, and the credentials. */
+/** The URL of a running hub, and the credentials. */
 export interface RemoteOptions {
   readonly url: string;
   readonly username: string;
@@ -22,8 +22,8 @@ export async function request(
 }
 
 /**
- * Requests a resource for one parameter. Errors: the same as `request`, with the address. For an unknown address, the error suggests the
- * most similar known address.
+ * Requests a resource that belongs to one parameter, as text. Errors: the same as `request`, with the address. For an unknown address, the
+ * error suggests the most similar known address.
  */
 export async function requestParameter(
   address: string,
@@ -38,7 +38,7 @@ export async function requestParameter(
   const sentence = sentenceOf(text);
   if (response.status !== 404) throw new Error(sentence.includes(address) ? sentence : `${address}: ${sentence}`);
   if (sentence.includes('did you mean')) throw new Error(sentence);
-  const nearest = await nearestAddress(address, options).catch(() => undefined); // without permission to list parameters, no suggestion
+  const nearest = await nearestAddress(address, options).catch(() => undefined); // users who may not list parameters get no suggestion
   throw new Error(`${sentence}${nearest === undefined ? '' : `, did you mean "${nearest}"?`}`);
 }
 
@@ -56,7 +56,7 @@ async function nearestAddress(address: string, options: RemoteOptions): Promise<
   return nearestName(address, inIt) ?? nearestName(address, addresses);
 }
 
-/** Sends a request to the hub. Errors: an invalid URL, no running hub, or a status other than 2xx and the allowed statuses. */
+/** Sends a request to the hub. Errors: an invalid URL, no running hub, or a status that is neither 2xx nor one of the allowed statuses. */
 export async function respond(
   options: RemoteOptions,
   path: string,
@@ -84,7 +84,7 @@ export async function respond(
   throw new Error(sentenceOf(await response.text()));
 }
 
-/** Returns the hub's error message from plain text or JSON. */
+/** Returns the error message in a response from the hub, which is plain text or JSON. */
 function sentenceOf(text: string): string {
   try {
     return (JSON.parse(text) as Partial<Problem>).detail ?? text.trim();
@@ -93,7 +93,7 @@ function sentenceOf(text: string): string {
   }
 }
 
-/** Returns the header with the credentials, or no header if there are no credentials. */
+/** Returns the HTTP header with the credentials, or no header if there are no credentials. */
 export function credentials({ username, password, token }: RemoteOptions): Record<string, string> {
   if (token !== '') return { authorization: `Bearer ${token}` };
   if (username === '' && password === '') return {};

@@ -38,7 +38,7 @@ export interface AuditOptions extends RemoteOptions {
 
 const pageLimit = 1000;
 
-/** Prints the newest entries in the period, oldest first, one per line. Errors: the hub's error message, or that no hub responds. */
+/** Prints the newest audit entries in the period, oldest first, one per line. Errors: the hub's error message, or that no hub responds. */
 export async function audit(options: AuditOptions, console: Console): Promise<number> {
   if (!/^[1-9]\d{0,6}$/.test(options.limit))
     throw new Error(`--limit: expected an integer 1..9999999, got "${options.limit}"`);
@@ -64,7 +64,7 @@ async function ask(options: AuditOptions, limit: number, before: number | undefi
   return JSON.parse(await request(options, `/hub/audit?${new URLSearchParams(given)}`, {})) as AuditPage;
 }
 
-/** Formats an entry: `14:02:08.512  api 10.0.0.3  desk/lamp = true (was false)`. */
+/** Formats an audit entry: `14:02:08.512  api 10.0.0.3  desk/lamp = true (was false)`. */
 function describeEntry(entry: AuditEntry): string {
   const { time, user, kind, count, cause } = entry;
   const times =

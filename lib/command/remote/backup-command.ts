@@ -26,7 +26,7 @@ export function register(cli: Cli): void {
     );
 }
 
-/** The subfolder in which the restored files are collected until all files are complete. */
+/** The subfolder in which files are restored until all files are complete. */
 const work = '.restoring';
 /** The file mode for backups, because they contain flow files, which may contain passwords. */
 const ownerOnly = 0o600;
@@ -76,7 +76,7 @@ export async function restore(file: string, folder: string, call: string, consol
   }
 }
 
-/** Writes the incoming bytes to a file and checks them at the same time. Errors: the same as `readBackup`. */
+/** Writes the incoming bytes of a backup to a file, and checks the backup at the same time. Errors: the same as `readBackup`. */
 async function save(source: AsyncIterable<Uint8Array>, file: string): Promise<Manifest> {
   const handle = await open(file, 'w', ownerOnly);
   try {
@@ -96,7 +96,7 @@ async function save(source: AsyncIterable<Uint8Array>, file: string): Promise<Ma
   }
 }
 
-/** Checks that a folder is empty or does not exist. Returns whether the folder does not exist yet. */
+/** Checks that a folder is empty or does not exist. Returns true if the folder does not exist yet. */
 async function expectEmpty(folder: string): Promise<boolean> {
   const stats = await stat(folder).catch(() => undefined);
   if (stats === undefined) return true;
@@ -128,7 +128,7 @@ function describe({ files, time }: Manifest): string {
   return `${counted(files.length, 'file')}, ${counted(bytes, 'byte')}, of ${time}`;
 }
 
-/** Returns the reason for an error. A truncated response is reported as `terminated`, with the reason as its cause. */
+/** Returns the reason for an error. A truncated response is reported as `terminated`, with the actual reason as its cause. */
 function reasonOf(error: unknown): string {
   const { cause } = error as { cause?: unknown };
   return cause === undefined ? messageOf(error) : `${messageOf(error)} (${messageOf(cause)})`;

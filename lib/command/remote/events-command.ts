@@ -29,7 +29,10 @@ interface EventsOptions extends RemoteOptions {
   readonly json?: boolean;
 }
 
-/** Prints the newest events, oldest first, each with its causes below it. Errors: the hub's error message, or that no hub responds. */
+/**
+ * Prints the newest events of a parameter, oldest first, each with its causes below it. Errors: the hub's error message, or that no hub
+ * responds.
+ */
 export async function events(address: string, options: EventsOptions, console: Console): Promise<number> {
   const { from, to, limit, json = false } = options;
   const query = new URLSearchParams({ limit });

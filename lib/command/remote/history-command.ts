@@ -63,8 +63,8 @@ function printHistory(history: History, console: Console): void {
 }
 
 /**
- * Formats a point: `0.25`, `0.25 (0.1 to 0.4), 12 changes`, `true for 32 %, 3 changes`, `fired 4 times`. Returns undefined if nothing is
- * known.
+ * Formats a point in a history: `0.25`, `0.25 (0.1 to 0.4), 12 changes`, `true for 32 %, 3 changes`, `fired 4 times`. Returns undefined if
+ * nothing is known about the period.
  */
 function describePoint({ kind, type, values, min, mean, max, counts }: History, index: number): string | undefined {
   const count = counts?.[index];
@@ -83,7 +83,7 @@ function describeGap({ to, lost, reason }: HistoryGap): string {
   return `nothing was recorded until ${localTime(toIsoTime(to))}: ${reason}${losses}`;
 }
 
-/** Formats a duration: `15m`, `250ms`. */
+/** Formats a duration in milliseconds in its largest whole unit: `15m`, `250ms`. */
 function duration(ms: number): string {
   const [unit, unitMs] = units.find(([, one]) => ms % one === 0) ?? ['ms', 1];
   return `${ms / unitMs}${unit}`;

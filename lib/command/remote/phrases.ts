@@ -7,7 +7,7 @@ import type { IsoTime } from '../../wire/time.ts';
 
 const shownLength = 80;
 
-/** Returns a value as a string on one line. */
+/** Returns a value as it is shown to people, on one line. */
 export function show(value: Value | null | undefined): string {
   const text = JSON.stringify(value) ?? 'nothing';
   return text.length > shownLength ? `${text.slice(0, shownLength - 1)}…` : text;
@@ -27,7 +27,7 @@ export function describeWriter({ kind, name, file, hub, reportedBy }: Origin): s
   return `${sentence}, according to ${hub === reportedBy ? 'that hub' : `hub "${reportedBy}"`}`;
 }
 
-/** Returns the user's local time, with the date unless it is today. */
+/** Formats a time in the user's time zone, with the date unless the time is today. */
 export function localTime(time: IsoTime): string {
   const local = (date: Date) => new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString();
   const [day, clock] = local(new Date(time)).split(/[TZ]/);
@@ -38,7 +38,7 @@ export function describeStaleness(since: IsoTime): string {
   return `the value may be outdated: its device has been offline since ${localTime(since)}`;
 }
 
-/** Interprets a time without a zone in the user's time zone, not in the hub's. Other strings remain unchanged. */
+/** Interprets a time without a zone in the user's time zone, not in the hub's time zone. All other strings are returned unchanged. */
 export function withZone(text: string): string {
   const time = /T.*(?:Z|[+-]\d\d:\d\d)$/.test(text) ? undefined : readIsoTime(text);
   return time === undefined ? text : new Date(time).toISOString();

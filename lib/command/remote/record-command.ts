@@ -28,7 +28,7 @@ export function register(cli: Cli): void {
 }
 
 interface RecordOptions extends RemoteOptions {
-  /** The maximum duration. If omitted, records until stopped. */
+  /** The maximum duration of the recording, such as `1h`. If omitted, the command records until it is stopped. */
   readonly for?: string;
   readonly maxBytes: string;
 }
@@ -81,10 +81,10 @@ export async function record(
 }
 
 interface ReplayOptions {
-  /** The changed flow files. */
+  /** The changed flow files, and folders with such files. */
   readonly flows: readonly string[];
   readonly limit: string;
-  /** The maximum number of deviations in memory. The default is 100,000. */
+  /** The maximum number of deviations that are kept in memory. The default is 100,000. */
   readonly most?: number;
 }
 

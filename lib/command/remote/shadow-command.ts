@@ -18,7 +18,7 @@ export function register(cli: Cli): void {
     .action((options: RemoteOptions & { json?: boolean }) => finish(shadow(options, console)));
 }
 
-/** Reloads the hub's flow files, and prints the changes, or the rules in shadow. Errors: any error in the files. */
+/** Reloads the hub's flow files. Prints the changes or, for a reload in shadow, the rules in shadow. Errors: any error in the files. */
 export async function reload(options: RemoteOptions & { shadow?: boolean }, console: Console): Promise<number> {
   const { shadow: isShadow = false } = options;
   const headers = { 'content-type': 'application/json' };
@@ -71,7 +71,10 @@ function printRules({ kind, since, rules, left, notInShadow }: ShadowReport, con
     );
 }
 
-/** Formats a deviation: `14:02:11.513  desk/lamp = false by rule "lamp" (a.json5), would be true by rule "lamp" (b.json5)`. */
+/**
+ * Formats a deviation in a shadow report: `14:02:11.513  desk/lamp = false by rule "lamp" (a.json5), would be true by rule "lamp"
+ * (b.json5)`.
+ */
 export function describeDeviation({ time, parameter, type, done, would }: Deviation): string {
   const [is, instead] =
     type === 'T'
@@ -84,7 +87,7 @@ function sideText({ value, origin }: DeviationSide): string {
   return value === undefined ? 'unknown' : `${show(value)}${writerText(origin)}`;
 }
 
-/** Describes fires: `fired once by rule "ding" (a.json5)`, or `never` if the trigger did not fire. */
+/** Describes how often a trigger fired: `fired once by rule "ding" (a.json5)`, or `never` if the trigger did not fire. */
 function firesText({ value, origin }: DeviationSide, fired: string, never: string): string {
   return value === 0 ? never : `${fired} ${value === 1 ? 'once' : `${value} times`}${writerText(origin)}`;
 }

@@ -13,7 +13,7 @@ import type { Console, PacedConsole } from '../console.ts';
 import { credentials, type RemoteOptions, request, requestParameter } from './ask-hub.ts';
 import { describeStaleness, localTime } from './phrases.ts';
 
-/** The command-line argument for a parameter. */
+/** The command-line argument that names a parameter. */
 const operand = ['<address>', '<Connection ID>/<Parameter ID>'] as const;
 
 export function register(cli: Cli): void {
@@ -45,8 +45,8 @@ export function register(cli: Cli): void {
 }
 
 /**
- * Prints the value. A stale value is also reported as an error message. Errors: the hub's error message, or that no hub responds at the
- * URL.
+ * Prints the value of a parameter. If the value is stale, also prints an error message. Errors: the hub's error message, or that no hub
+ * responds at the URL.
  */
 export async function get(
   address: string,
@@ -81,17 +81,20 @@ export async function set(
   return 0;
 }
 
-/** Returns undefined if the hub has no such parameter, or if the user may only write the parameter. Errors: the same as `request`. */
+/**
+ * Returns what the hub says about a parameter. Returns undefined if the hub has no such parameter, or if the user may only write the
+ * parameter. Errors: the same as `request`.
+ */
 async function infoOf(address: string, options: RemoteOptions): Promise<ParameterInfo | undefined> {
   const list = await request(options, `/hub/parameters?${new URLSearchParams({ address })}`, {});
   return (JSON.parse(list) as ParameterInfo[])[0];
 }
 
-/** Checks the operands, and allows values that begin with a minus. Throws if an operand looks like a misspelt option. */
+/** Checks the operands of a command, and allows values that begin with a minus. Throws if an operand looks like a misspelt option. */
 export function expectOperands(operands: readonly (string | undefined)[], argv: readonly string[]): void {
   const option = operands.find((operand) => operand !== undefined && /^-(?:-|[a-z]$)/i.test(operand));
   if (option === undefined || argv.includes('--')) return;
-  const shown = option.replace(/=.*$/s, '=***'); // it may be a password
+  const shown = option.replace(/=.*$/s, '=***'); // the operand may be a password
   throw new Error(
     `unknown option "${shown}"; put a value that looks like an option after --: patchbay set <address> -- ${shown}`,
   );
@@ -107,8 +110,8 @@ const likeTrue = ['on', 'yes', 'y', 't'];
 const likeFalse = ['off', 'no', 'n', 'f'];
 
 /**
- * Interprets a typed value strictly, because the hub would convert any string to a boolean, and most strings to false (D-02). Throws for a
- * string that is neither true nor false, or for a number with a comma.
+ * Interprets a value typed on the command line strictly, because the hub would convert any string to a boolean, and most strings to false
+ * (D-02). Throws if a boolean is expected and the string is neither true nor false, or for a number with a comma.
  */
 function readValue(address: string, text: string | undefined, type: ValueType | undefined): Value {
   if (text === undefined) return type === 'S' ? '1' : true;
@@ -126,8 +129,8 @@ function readValue(address: string, text: string | undefined, type: ValueType | 
 }
 
 /**
- * Prints the value as soon as it is known, and every change until stopped. While the output is not read, only the newest value is kept.
- * Errors: the same as `get`, and a lost connection.
+ * Prints the value of a parameter as soon as it is known, and every change until the command is stopped. While the output is not read, only
+ * the newest value is kept. Errors: the same as `get`, and a lost connection.
  */
 export async function watch(
   address: string,
@@ -151,7 +154,10 @@ export async function watch(
   return 0;
 }
 
-/** Prints every value while the reader keeps up. Otherwise, prints the newest value and the number of skipped values. */
+/**
+ * Returns a function that prints every value while the reader keeps up. Otherwise, the function prints the newest value and the number of
+ * skipped values.
+ */
 function createPrinter(console: PacedConsole): (value: string) => void {
   let waiting: string | undefined;
   let leftOut = 0;
@@ -182,7 +188,7 @@ interface WireOptions extends RemoteOptions {
 /** The pause between two requests for new frames, in milliseconds. */
 const wireEveryMs = 250;
 
-/** Prints the recent frames of a connection, and each further frame until stopped. Errors: the hub's error message. */
+/** Prints the recent frames of a connection, and each further frame until the command is stopped. Errors: the hub's error message. */
 async function wire(
   connectionId: string,
   options: WireOptions,

@@ -25,10 +25,13 @@ export function register(cli: Cli): void {
     .action((rule: string, options: RemoteOptions) => finish(trace(rule, options, console)));
 }
 
-/** The maximum indentation, in links of the chain. */
+/** The maximum indentation of a change, in links of the chain. */
 const deepestIndent = 20;
 
-/** Prints the chain of changes, newest first, one per line. Errors: the hub's error message, or that no hub responds. */
+/**
+ * Prints the chain of changes that led to a parameter's value, newest first, one per line. Errors: the hub's error message, or that no hub
+ * responds.
+ */
 export async function explain(address: string, options: RemoteOptions, console: Console): Promise<number> {
   const path = `/hub/explain/${pathOf(address)}`;
   const { would, staleSince, isNotKept, ...causes } = JSON.parse(
@@ -82,7 +85,7 @@ function describeChange(caused: CausedChange): string {
   return [...words, away, afterMs > 0 ? `${afterMs} ms later` : ''].filter((text) => text !== '').join(', ');
 }
 
-/** Formats a run: `desk/level = 0.25 → 25 to desk/percent, 12 µs`. */
+/** Formats a run of a rule: `desk/level = 0.25 → 25 to desk/percent, 12 µs`. */
 function describeRun({ source, value, outcome, result, to, error, durationUs }: RuleRun): string {
   const destinations = to.length === 0 ? '' : ` to ${to.join(', ')}`;
   const outcomes = {

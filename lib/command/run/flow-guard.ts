@@ -18,7 +18,7 @@ const lastMessageMs = 1000;
 
 const watchdog = new URL(`./watchdog-thread${extname(import.meta.filename)}`, import.meta.url);
 
-/** Creates the guard for a process. The guard is inactive until there are TypeScript flows. */
+/** Creates the guard for a process. The guard becomes active as soon as there are TypeScript flows. */
 export function createFlowGuard(host: NodeJS.Process, log: WatchdogData['log']): FlowGuard {
   let flows: readonly FlowCode[] = [];
   let report: (fault: FlowFault) => void = () => {};
@@ -31,7 +31,7 @@ export function createFlowGuard(host: NodeJS.Process, log: WatchdogData['log']):
       const fault = faultOf(error, flows);
       if (fault !== undefined) return report(fault);
       host.stderr.write(`${printableLines(stackOf(error) || messageOf(error))}\n`, () => exit(1));
-      setTimeout(() => exit(1), lastMessageMs); // its output may be unread
+      setTimeout(() => exit(1), lastMessageMs); // the output may not have been read yet
     });
     const beats = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
     setInterval(() => Atomics.add(beats, 0, 1), beatMs).unref();

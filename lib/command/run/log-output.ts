@@ -1,5 +1,5 @@
 // Writes the log in the background, one write at a time, from a buffer of limited size. If the disk is full or the pipe is not read, log
-// lines are dropped, counted and reported. The hub never waits for its log.
+// lines are dropped, counted and reported. The hub never waits for its log to be written.
 
 import { write, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -9,13 +9,14 @@ import { printableJson } from '../../model/printable.ts';
 import type { LogStatus } from '../../model/reports/log-entry.ts';
 import { within } from '../../model/time/deadline.ts';
 
-/** The delays before a retry, in milliseconds: after a full pipe, and after an error. */
+/** The delay before a retry after a full pipe, in milliseconds. */
 const fullRetryMs = 50;
+/** The delay before a retry after an error, in milliseconds. */
 const faultRetryMs = 500;
 /** The time after which a full pipe counts as unread, in milliseconds. */
 const unreadAfterMs = 1000;
 
-/** Writes to a file descriptor. A pipe, socket or terminal must be non-blocking. */
+/** Writes log lines to a file descriptor in the background. A pipe, socket or terminal must be non-blocking. */
 export class LogOutput {
   readonly #descriptor: number;
   readonly #waiting = new LineBuffer();
@@ -46,7 +47,7 @@ export class LogOutput {
     this.#writeNext();
   }
 
-  /** Resolves when everything is written, or after the given time. */
+  /** Resolves when everything is written, or after `limitMs` milliseconds. */
   async flush(limitMs: number): Promise<void> {
     if (this.#isIdle) return;
     const idle = new Promise<void>((resolve) => {
@@ -58,12 +59,12 @@ export class LogOutput {
   /** Synchronously writes as much as the operating system accepts, before the process ends. */
   flushSync(): void {
     try {
-      if (this.#isWriting) this.#chunk = Buffer.alloc(0); // a pool thread is writing it, and the process ends only after that
+      if (this.#isWriting) this.#chunk = Buffer.alloc(0); // a pool thread is writing the chunk, and the process ends only after that
       while (!this.#isIdle) {
         if (this.#chunk.length === 0) this.#chunk = this.#waiting.take();
         this.#chunk = this.#chunk.subarray(writeSync(this.#descriptor, this.#chunk));
       }
-    } catch {} // the rest is lost
+    } catch {} // the remaining lines are lost
   }
 
   get #isIdle(): boolean {
@@ -105,7 +106,7 @@ export class LogOutput {
     this.#retry = setTimeout(() => {
       this.#retry = undefined;
       this.#writeNext();
-    }, delayMs).unref(); // must not keep the process alive
+    }, delayMs).unref(); // a pending retry must not keep the process alive
   }
 
   /** Marks the log as recovered as soon as half of the buffer is free. */
@@ -114,9 +115,9 @@ export class LogOutput {
   }
 }
 
-// The bounded buffer for lines, which are taken out in chunks.
+// The buffer for log lines, whose size is limited. Lines are taken out in chunks.
 
-/** The maximum length of the buffer, in characters. When the buffer is full, lines are dropped until half of the buffer is free. */
+/** The maximum length of the buffered lines, in characters. When the buffer is full, lines are dropped until half of the buffer is free. */
 export const maxWaitingLength = 1024 * 1024;
 /** The maximum length of a write, in characters, unless a single line is longer. */
 const maxChunkLength = 64 * 1024;
@@ -143,7 +144,7 @@ class LineBuffer {
     this.#lines.push(line);
   }
 
-  /** Removes and returns the next lines, or no bytes if there are none. */
+  /** Removes and returns the next lines as one chunk, or an empty buffer if there are no lines. */
   take(): Buffer {
     let count = 0;
     let length = 0;
@@ -154,7 +155,7 @@ class LineBuffer {
   }
 }
 
-// Whether the log can be written, and how many lines were lost.
+// Keeps track of whether the log can be written, and how many lines were lost.
 
 /**
  * Called with a sentence when the log cannot be written, and when the log can be written again. The callback may itself write to the log.
@@ -163,10 +164,11 @@ type ReportToLog = (sentence: string) => void;
 
 class LogHealth {
   readonly #report: ReportToLog;
-  /** Why the log cannot be written. Empty if the log can be written. */
+  /** The reason why the log cannot be written. Empty if the log can be written. */
   #reason = '';
-  /** The number of lines lost since the start, and the number lost before the last recovery. */
+  /** The number of log lines that were lost since the start. */
   #lost = 0;
+  /** The number of log lines that had been lost at the last recovery. */
   #lostBefore = 0;
 
   constructor(report: ReportToLog) {
@@ -187,7 +189,7 @@ class LogHealth {
     this.complain(this.#reason === '' ? 'entries arrive faster than they can be written' : this.#reason);
   }
 
-  /** Records that the log cannot be written. Only the first reason is reported. */
+  /** Records and reports that the log cannot be written. Only the first reason until the next recovery is reported. */
   complain(reason: string): void {
     const isFirst = this.#reason === '';
     this.#reason = reason;
@@ -220,8 +222,8 @@ const escapes = /\\n(?= {4}at )|\\(u[\da-f]{4}|.)/gi;
 
 /** Returns a function that formats a JSON entry as a log line, including its line break. */
 export function createLogFormat(format: LogFormat): (entry: string) => string {
-  if (format === 'json') return printableJson; // JSON leaves some control characters of terminals unescaped
-  const { prettyFactory } = require('pino-pretty') as typeof import('pino-pretty'); // some 40 modules that JSON does not need
+  if (format === 'json') return printableJson; // JSON does not escape all control characters that terminals obey
+  const { prettyFactory } = require('pino-pretty') as typeof import('pino-pretty'); // some 40 modules, which JSON does not need
   const print = prettyFactory({
     colorize: true,
     translateTime: 'SYS:HH:MM:ss.l',
@@ -231,7 +233,7 @@ export function createLogFormat(format: LogFormat): (entry: string) => string {
   return (entry) => print(asPrinted(entry));
 }
 
-/** Escapes the control characters in an entry: `\n`, `\u001b`. */
+/** Escapes the control characters in a log entry: `\n`, `\u001b`. */
 function asPrinted(entry: string): string {
   return printableJson(entry).replace(escapes, (whole, escaped: string | undefined) =>
     escaped === undefined || escaped === '"' || escaped === '\\' || escaped === '/' ? whole : `\\\\${escaped}`,

@@ -1,15 +1,17 @@
-// The processor time of the main thread, which another thread of the process reads.
+// The processor time of the main thread. Another thread of the process reads it.
 
 import { readFileSync } from 'node:fs';
 
-/** Indexes of `utime` and `stime` in proc_pid_stat(5), counted after the name, which may contain spaces. */
+/** The index of `utime` in proc_pid_stat(5), counted after the name, which may contain spaces. */
 const userField = 11;
+/** The index of `stime` in proc_pid_stat(5), counted after the name. */
 const systemField = 12;
 /** The length of a tick in milliseconds: the kernel reports hundredths of a second, regardless of its own tick. */
 const tickMs = 10;
 
 /**
- * Returns the processor time of the main thread in milliseconds, or of the whole process if the system does not report the time per thread.
+ * Returns the processor time of the main thread in milliseconds. If the system does not report the time per thread, returns the processor
+ * time of the whole process.
  */
 export function mainThreadMs(host: NodeJS.Process): number {
   try {
@@ -17,7 +19,7 @@ export function mainThreadMs(host: NodeJS.Process): number {
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return (Number(fields[userField]) + Number(fields[systemField])) * tickMs;
   } catch {
-    const { user, system } = host.cpuUsage(); // not Linux, or no /proc
+    const { user, system } = host.cpuUsage(); // not Linux, or /proc is missing
     return (user + system) / 1000;
   }
 }

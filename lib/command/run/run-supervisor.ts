@@ -4,7 +4,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 
 export interface Supervisor {
-  /** Reports that the hub is running. Then, if requested by the supervisor, regularly reports that the event loop is alive. */
+  /** Reports that the hub is running. From then on, regularly reports that the event loop is alive, if systemd has requested this. */
   ready(): void;
   stopping(): void;
 }
@@ -20,7 +20,7 @@ export interface SupervisorEnvironment {
 const beatsPerTimeout = 4;
 const script = 'while read -r state; do systemd-notify "$state"; done';
 
-/** Creates the connection to systemd, which does nothing unless systemd requests it. */
+/** Creates the reporter for systemd, which does nothing unless systemd has requested reports. */
 export function createSupervisor({ NOTIFY_SOCKET, WATCHDOG_USEC }: SupervisorEnvironment): Supervisor {
   if (!NOTIFY_SOCKET) return { ready() {}, stopping() {} };
   let notifier: ChildProcess | undefined;
@@ -37,8 +37,8 @@ export function createSupervisor({ NOTIFY_SOCKET, WATCHDOG_USEC }: SupervisorEnv
   const notify = (state: string) => {
     try {
       notifier ??= start();
-    } catch {} // no process could be started; the next heartbeat tries again
-    const stdin = notifier?.stdin; // missing if no descriptor was free
+    } catch {} // no process could be started: the next heartbeat tries again
+    const stdin = notifier?.stdin; // `stdin` is missing if no descriptor was free
     if (stdin?.writableNeedDrain === false) stdin.write(`${state}\n`);
   };
   const watchdogMs = Number(WATCHDOG_USEC) / 1000;

@@ -21,15 +21,15 @@ import type { Supervisor } from './run-supervisor.ts';
 export interface RunOptions {
   readonly logLevel: string;
   readonly logFormat: string;
-  /** The file descriptor for the log. A pipe, socket or terminal must be non-blocking. */
+  /** The file descriptor of the log. A pipe, socket or terminal must be non-blocking. */
   readonly logDescriptor: number;
-  /** Whether a saved flow file is reloaded immediately. */
+  /** true means that a saved flow file is reloaded immediately. */
   readonly watch: boolean;
-  /** Whether V8 compiles the code that handles changes as soon as the hub is running. */
+  /** true means that V8 compiles the code that handles changes as soon as the hub is running. */
   readonly warmUp: boolean;
-  /** Whether rules are kept from running. */
+  /** true means that rules are checked but do not run. */
   readonly safe?: boolean;
-  /** Notified when the hub is running and when it stops. */
+  /** The supervisor, which is notified when the hub is running and when it stops. */
   readonly supervisor: Supervisor;
   /** Creates the guard against TypeScript flows for the hub's process. */
   createGuard(log: { readonly format: LogFormat; readonly descriptor: number }): FlowGuard;
@@ -42,7 +42,7 @@ export interface RunOptions {
 }
 
 const levels = ['debug', 'info', 'warn', 'error'];
-/** The maximum time that the hub may take to stop after the signal, and to write its last log lines. */
+/** The maximum time in milliseconds that the hub may take after the signal to stop and to write its last log lines. */
 const stopMs = 1900;
 const lastLinesMs = 500;
 
@@ -52,7 +52,10 @@ const runTests: HubOptions['runTests'] & {} = async (...asked) => {
   return runTestsOf(...asked);
 };
 
-/** Runs until stopped, and returns exit status 0. Errors: any error from `startHub`, and `bad-request` for an unknown level or format. */
+/**
+ * Runs a hub until it is stopped, and returns exit status 0. Errors: any error from `startHub`, and `bad-request` for an unknown level or
+ * format.
+ */
 export async function run(paths: readonly string[], options: RunOptions): Promise<number> {
   const { logLevel, watch, safe = false, supervisor, createGuard, onReloadSignal, untilStopped, onExit } = options;
   if (!levels.includes(logLevel))
@@ -67,8 +70,8 @@ export async function run(paths: readonly string[], options: RunOptions): Promis
   const stopped = untilStopped();
   const guard = createGuard({ format: logFormat, descriptor: options.logDescriptor });
   const starting = startHub({ paths, log, watch, safe, guard, runTests });
-  // a signal during the start, when files may have been read already, reloads them as soon as the hub runs
-  onReloadSignal(() => void starting.then((hub) => hub.reload()).catch(() => {})); // the hub has logged why
+  // a signal during the start, when files may have been read already, causes a reload as soon as the hub is running
+  onReloadSignal(() => void starting.then((hub) => hub.reload()).catch(() => {})); // the hub has logged the reason
   const hub = await starting;
   supervisor.ready();
   returnMemoryWhenCalm();
@@ -91,12 +94,12 @@ async function warmUpAndReport(log: Journal, types: ReadonlySet<string>): Promis
   } catch (error) {
     const sentence = `warm-up failed; the first changes will take longer: ${messageOf(error)}`;
     if (error instanceof HubError)
-      log.debug({}, sentence); // the hub reports it if it matters
+      log.debug({}, sentence); // the hub reports the error if it matters
     else log.warn({}, sentence);
   }
 }
 
-/** Creates the hub's log, which writes each JSON entry in the format. */
+/** Creates the hub's log, which writes each entry in the given format. */
 function createLog(level: string, format: LogFormat, output: LogOutput): Journal {
   const formatEntry = createLogFormat(format);
   const write = (entry: string) => output.write(formatEntry(entry));
@@ -122,22 +125,27 @@ function createConsole(log: Journal): Console {
 
 const lookMs = 500;
 /**
- * The shares of time above which a thread counts as busy, and below which it counts as calm. Between these shares, the load is steady.
- * Saving memory under a steady load takes a third more time, and V8 soon allocates the returned memory again.
+ * The share of time above which a thread counts as busy. Between `calmShare` and this share, the load is steady: saving memory would take a
+ * third more time, and V8 would soon allocate the returned memory again.
  */
 const busyShare = 0.5;
+/** The share of time below which a thread counts as calm. */
 const calmShare = 0.1;
 /**
- * After a burst during a steady load, memory is returned once, because with so little garbage, V8 would not collect it for hours. This
- * happens if the process uses more than `grownTimes` as much memory as before, but at most once per `steadyEveryMs`.
+ * The growth factor of the process's memory beyond which memory is returned once after a burst, even during a steady load: with so little
+ * garbage, V8 would not collect the memory for hours.
  */
 const grownTimes = 1.5;
+/** The minimum time between two such returns, in milliseconds. */
 const steadyEveryMs = 60_000;
-/** If the heap is smaller than this and there has been no load yet, the memory used during startup and warm-up is returned immediately. */
+/**
+ * The heap size, in bytes, below which the memory used during startup and warm-up is returned immediately, unless there has already been
+ * load.
+ */
 const quickHeapBytes = 48 * 1024 * 1024;
 /**
- * How long V8 saves memory, in milliseconds. V8 checks every 8 s whether to save memory, and works in small steps; this time covers two
- * checks.
+ * How long V8 is made to save memory, in milliseconds. V8 checks every 8 s whether to save memory, and works in small steps; this time
+ * covers two checks.
  */
 const savingMs = 20_000;
 
@@ -145,7 +153,7 @@ const savingMs = 20_000;
 export function returnMemoryWhenCalm(): void {
   let before = performance.eventLoopUtilization();
   let savingUntil = 0;
-  let wasBusy = true; // it has started
+  let wasBusy = true; // the process has just started
   let isNew = true;
   let bytesBefore = memoryUsage.rss();
   let steadyAgainMs = 0;
@@ -200,7 +208,10 @@ function collectGarbage(): void {
 // in the first ten seconds under load, on cores that the hub and its clients need, and the p99 latency would double. Each round of the
 // warm-up is a round of the event loop, which also serves clients.
 
-/** The number of hubs that run one after another, because code that V8 compiles for the first hub assumes that there is no other hub. */
+/**
+ * The number of temporary hubs that run one after another, because code that V8 compiles for the first hub assumes that there is no other
+ * hub.
+ */
 const hubs = 3;
 // Under load, rounds of the event loop are longer: with few changes per round, the warm-up would cost clients seconds.
 const rounds = 200;
@@ -244,11 +255,11 @@ async function runHub(path: string, types: ReadonlySet<string>, signal: AbortSig
   const known = new Map([...own, ...rehearsed.map((type) => [type.type, type] as const)]);
   const hub = await Hub.run(checkFlowFiles([file], known, new MistakeList()), { log });
   const socket = connect({ host: '127.0.0.1', port, noDelay: true });
-  socket.on('error', () => {}); // it may break at any time, even while nothing awaits it
+  socket.on('error', () => {}); // the connection may break at any time, even while nothing awaits it
   try {
     await exchangeChanges(socket, path, signal);
     socket.end(closeFrame);
-    await once(socket, 'close', { signal }); // without clients the hub stops immediately
+    await once(socket, 'close', { signal }); // without clients, the hub stops immediately
   } finally {
     socket.destroy();
     if (!socket.closed) await once(socket, 'close');
@@ -257,8 +268,8 @@ async function runHub(path: string, types: ReadonlySet<string>, signal: AbortSig
 }
 
 /**
- * Makes changes as a plain client, and receives the changes one by one or in lists. A round starts when all changes in the previous round
- * have been received.
+ * Makes changes through a plain WebSocket client, which receives the changes one by one or in lists. A round starts when all changes in the
+ * previous round have been received.
  */
 async function exchangeChanges(socket: Socket, path: string, signal: AbortSignal): Promise<void> {
   socket.write(
@@ -278,7 +289,7 @@ async function exchangeChanges(socket: Socket, path: string, signal: AbortSignal
     if (sent < rounds * changesPerRound) sendRound();
     else finished.emit('end');
   });
-  socket.once('close', () => finished.emit('end')); // the client disconnected: enough is compiled by now
+  socket.once('close', () => finished.emit('end')); // the client has disconnected: enough code is compiled by now
   sendRound();
   await once(finished, 'end', { signal });
 }

@@ -12,7 +12,7 @@ import { createLogFormat, type LogFormat, LogOutput } from './log-output.ts';
 import { mainThreadMs } from './main-thread.ts';
 
 export interface WatchdogData {
-  /** Increases as long as the main thread responds. */
+  /** A counter that increases as long as the main thread responds. */
   readonly beats: Int32Array;
   /** The number of the flow that is running on the main thread, or 0 if no flow is running. */
   readonly holder: Int32Array;
@@ -21,17 +21,23 @@ export interface WatchdogData {
 }
 
 const lookMs = 500;
-/** The limit in processor time of the main thread since the last beat, so that a flow gets more wall time on a busy machine. */
+/**
+ * The maximum processor time of the main thread since the last beat, in milliseconds. It is measured in processor time so that a flow gets
+ * more wall time on a busy machine.
+ */
 const suspectMs = 3000;
 const condemnMs = 4000;
-/** The limit for a flow that blocks the thread without using the processor, for example while waiting for another program. */
+/**
+ * The maximum time since the last beat, in milliseconds, for a flow that blocks the thread without using the processor, for example while
+ * waiting for another program.
+ */
 const blockedMs = 30_000;
-/** The processor time below which a thread counts as idle, because a loop uses more, even on a busy machine. */
+/** The processor time in milliseconds below which the main thread counts as idle, because a loop uses more, even on a busy machine. */
 const idleMs = 1000;
 const lastMessageMs = 1000;
 
 const { beats, holder, log, pid } = workerData as WatchdogData;
-/** The flows by number. */
+/** The TypeScript flows, by number. */
 let flows: ReadonlyMap<number, FlowCode> = new Map();
 parentPort!.on('message', (known: ReadonlyMap<number, FlowCode>) => {
   flows = known;
