@@ -24,7 +24,7 @@ export type { ConnectionSettings };
 /** A flow file whose connections have the hub's built-in types. */
 export type FlowDefinition = AnyFlowDefinition<ConnectionSettings>;
 
-/** Declares a flow file. Use the result as the default export. */
+/** Defines the content of a TypeScript flow file. Use the result as the file's default export. */
 export function defineFlow(definition: FlowDefinition): FlowDefinition {
   return definition;
 }

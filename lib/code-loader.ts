@@ -25,38 +25,44 @@ type PieceFunction = (
   keepAll: () => void,
 ) => void;
 
-/** Returns the path of a file in an unbundled package, such as `hub/version.js`. */
+/** Returns the path of a file in a package that is not bundled, such as `hub/version.js`. */
 const fileAt = (...path: string[]) => join(import.meta.dirname, ...path);
 const urlAt = (path: string) => pathToFileURL(fileAt(path)).href;
 const resolveOther = (specifier: string) => pathToFileURL(createRequire(fileAt('.')).resolve(specifier)).href;
 const importOther = (specifier: string) => import(specifier);
-/** The folder that contains the pieces, next to the compiled form of this file. */
+/** The folder that contains the pieces, next to this file in its compiled form. */
 const pieceFolder = join(import.meta.dirname, 'code');
 const packageFolder = dirname(import.meta.dirname);
 
-/** Code that has run within this time is cached too. Other code is compiled when it is first called. */
+/** The time after which compiled code is cached, in milliseconds. Code that has not run by then is compiled when it is first called. */
 const keepAfterMs = 10_000;
 /**
- * The piece for a hub, which writes its cache when it exits, if that is sooner. Other commands run too little of the code that a hub needs.
+ * The name of the piece that runs a hub. Its cache is also written when the process exits earlier. Other commands run too little of the
+ * code that a hub needs.
  */
 const pieceOfRun = 'run';
-/** While V8 runs with flags other than at startup to save memory, the next start cannot use the code that V8 compiles. */
+/**
+ * The interval at which caching is tried again, in milliseconds: while V8 runs with flags that save memory, the next start could not use
+ * the code that V8 compiles.
+ */
 const keepAgainMs = 30_000;
 /** The maximum number of Node.js versions and settings whose code is kept in one folder. The most recently used code is kept. */
 const maxKept = 4;
-/** The size of the header: CRC-32 of the source and of the compiled code, which V8 itself does not check. */
+/**
+ * The size of the header in bytes. It contains the CRC-32 checksums of the source and of the compiled code, which V8 itself does not check.
+ */
 const headerBytes = 8;
 
 const pieces = new Map<string, { exports: Exports }>();
 const unkept = new Map<string, { script: Script; source: Uint8Array }>();
 const tagAtStart = cachedDataVersionTag();
-/** The version to which cached code belongs, because V8 rejects code from another version. */
+/** The Node.js version and processor to which cached code belongs, because V8 rejects code from another version. */
 const keptFor = `${versions.node}-${arch}`;
 const folders = cacheFolders();
-/** The folders that contain code for this V8 version. */
+/** The trusted folders that contain code for this V8 version; undefined until they are determined. */
 let trusted: readonly string[] | undefined;
 
-/** Loads a piece, such as `main`, with all its dependencies, and returns its exports. */
+/** Loads a piece of the package, such as `main`, with all its dependencies. Returns the piece's exports. */
 export function load(name: string): Exports {
   const known = pieces.get(name);
   if (known !== undefined) return known.exports;
@@ -87,7 +93,7 @@ function scriptOf(filename: string, source: Buffer, cachedData?: Buffer): Script
   return new Script(source.toString('latin1'), { filename, ...(cachedData && { cachedData }) });
 }
 
-/** Yields the cached code for exactly this source, the nearest folder first. */
+/** Yields the cached code for exactly this source, from the nearest folder first. */
 function* keptCodes(name: string, source: Uint8Array): Generator<Buffer> {
   trusted ??= folders.map((folder) => join(folder, keptFor)).filter((folder) => isTrusted(folder));
   for (const folder of trusted) {
@@ -106,7 +112,7 @@ function readIfTrusted(path: string): Buffer | undefined {
   }
 }
 
-/** Returns whether a path is a file or folder that no other user can have written, because V8 runs its content. */
+/** Returns whether only this user or the superuser can have written a file or folder, because V8 runs its content. */
 function isTrusted(path: string): boolean {
   try {
     const { uid, mode } = statSync(path);
@@ -116,7 +122,7 @@ function isTrusted(path: string): boolean {
   }
 }
 
-/** Caches what V8 has compiled so far, one piece in each round of the event loop. */
+/** Caches the code that V8 has compiled so far, one piece in each round of the event loop. */
 function keepNext(): void {
   const isOther = cachedDataVersionTag() !== tagAtStart;
   if (unkept.size === 0 || (!isOther && !keepOne())) return;
@@ -124,11 +130,11 @@ function keepNext(): void {
 }
 
 function keepAll(): void {
-  for (const flag of ['--no-optimize-for-size', '--max-semi-space-size=0']) setFlagsFromString(flag); // run.ts sets them for a while
+  for (const flag of ['--no-optimize-for-size', '--max-semi-space-size=0']) setFlagsFromString(flag); // run.ts sets these flags for a while
   while (unkept.size > 0 && cachedDataVersionTag() === tagAtStart) if (!keepOne()) return;
 }
 
-/** Writes a piece to the first writable folder. Returns whether there is such a folder. */
+/** Writes the cache of one piece to the first writable folder. Returns whether there is such a folder. */
 function keepOne(): boolean {
   const [name, { script, source }] = unkept.entries().next().value!;
   unkept.delete(name);
@@ -144,7 +150,7 @@ function write(folder: string, name: string, content: readonly Buffer[]): boolea
   const unfinished = join(place, `${name}.${pid}-${threadId}`);
   try {
     makeFolder(place, 0o755);
-    if (!isTrusted(place)) return false; // no start would read it
+    if (!isTrusted(place)) return false; // no start would read the cached code
     dropOld(folder);
     writeFileSync(unfinished, Buffer.concat(content), { mode: 0o644 });
     renameSync(unfinished, join(place, name)); // a concurrent reader gets either the old or the new file
@@ -152,7 +158,7 @@ function write(folder: string, name: string, content: readonly Buffer[]): boolea
   } catch {
     try {
       rmSync(unfinished, { force: true });
-    } catch {} // it does not exist, or cannot be removed
+    } catch {} // the file does not exist, or cannot be removed
     return false;
   }
 }
@@ -165,7 +171,7 @@ function dropOld(folder: string): void {
   for (const { name } of old) rmSync(join(folder, name), { recursive: true, force: true });
 }
 
-/** Returns the cache folders in order of preference. Unlike /tmp, no cache folder is writable by everyone. */
+/** Returns the cache folders in order of preference. Unlike `/tmp`, these folders are not writable by everyone. */
 function cacheFolders(): readonly string[] {
   const { PATCHBAY_CACHE } = env;
   const own = join(packageFolder, 'node_modules/.cache/patchbay');

@@ -1,4 +1,5 @@
-// The exports for programs that embed a hub: starting a hub from flow files, the connection types, tests, and all exports for flow files.
+// The exports for programs that embed a hub: the start of a hub from flow files, the connection types, tests, and all exports for flow
+// files.
 
 export * from './authoring.ts';
 export { loadConnectionTypes } from './connections/connection-types.ts';

@@ -79,7 +79,7 @@ const commands: Readonly<Record<string, () => Promise<{ register(cli: Cli): void
 
 void call(process.argv[2] ?? 'run');
 
-/** Runs the command named in the arguments. For help, loads the declarations of all commands. */
+/** Runs the command with this name. For help, loads the declarations of all commands. */
 async function call(name: string): Promise<void> {
   const names = ['help', '--help', '-h'].includes(name) ? Object.keys(commands) : [name];
   const declaring = names.map((one) => (Object.hasOwn(commands, one) ? commands[one]!() : undefined));
@@ -100,7 +100,7 @@ function misspeltCommand(program: string, word: string, typed: string | undefine
 }
 
 async function runHub(paths: readonly string[], options: RunSettings): Promise<number> {
-  onReloadSignal(() => {}); // a signal before the files are read neither ends the process nor reloads anything
+  onReloadSignal(() => {}); // so that a signal before the files are read neither ends the process nor reloads anything
   const [{ run }, { createFlowGuard }, { createSupervisor }] = await Promise.all([
     import('./command/run/run.ts'),
     import('./command/run/flow-guard.ts'),
@@ -118,8 +118,8 @@ async function runHub(paths: readonly string[], options: RunSettings): Promise<n
 }
 
 /**
- * Removes the arguments from an error, because an argument may be a password. A misspelt option is shown without its value, and surplus
- * arguments only as a number.
+ * Returns an error message without the command-line arguments that it quotes, because an argument may be a password. A misspelt option is
+ * shown without its value, and surplus arguments only as a number.
  */
 function withoutArguments(text: string): string {
   return text.replace(/('-(?:-[^'=]*=|[^-'](?=[^']))).*'/gs, "$1***'").replace(/( but got \d+): .*\.$/m, '$1.');
@@ -138,7 +138,7 @@ function onExit(work: () => void): void {
   process.on('exit', work);
 }
 
-/** Calls back on each SIGHUP. */
+/** Calls back on each SIGHUP signal, which requests a reload. */
 function onReloadSignal(reload: () => void): void {
   process.on('SIGHUP', reload);
 }

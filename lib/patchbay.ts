@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The package's `patchbay` command. The rest is imported only after checking that this Node.js version can load it.
+// The package's `patchbay` command. Everything else is imported only after a check that this version of Node.js can load it.
 
 import './command/node-version.ts';
 

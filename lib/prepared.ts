@@ -1,5 +1,5 @@
 // For a clone: loads modules whose types are already stripped, and packages that are already bundled. `npm install` and `npm run spec`
-// prepare both (spec/prepared/prepare.ts). Everything else, and all files changed since, are loaded by Node.js as usual.
+// prepare both (spec/prepared/prepare.ts). Node.js loads everything else, and all files that have changed since, as usual.
 
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
@@ -10,14 +10,14 @@ import { fileURLToPath } from 'node:url';
 const root = new URL('../', import.meta.url);
 const packages = new URL('node_modules/', root).href;
 const cache = fileURLToPath(new URL('.cache/', packages));
-/** The format of a module whose types Node.js strips, unless `load` returns the module already stripped. */
+/** The format of a TypeScript module whose types Node.js strips, unless `load` returns the module already stripped. */
 const typescript = 'module-typescript';
-/** Code that has run within this time is compiled and cached. */
+/** The time in milliseconds after which the code that has run is compiled and cached. */
 const keepAfterMs = 10_000;
 
 /** From now on, makes Node.js load prepared modules, and makes V8 cache the code that it compiles. */
 export function usePrepared(): void {
-  const isSpec = env.NODE_OPTIONS?.includes('/spec/prepared/preload.mjs'); // the spec runner already loads prepared modules
+  const isSpec = env.NODE_OPTIONS?.includes('/spec/prepared/preload.mjs'); // the spec runner already loads the prepared modules
   if (isSpec || !import.meta.url.endsWith('.ts')) return;
   enableCompileCache(`${cache}compiled`);
   setTimeout(flushCompileCache, keepAfterMs).unref();
@@ -47,7 +47,7 @@ function isOurs(url = ''): boolean {
   return url.startsWith(`${root.href}lib/`);
 }
 
-/** Returns the stripped source of a module, or undefined if the module is not prepared or has changed since. */
+/** Returns the source of a module with its types stripped, or undefined if the module is not prepared or has changed since. */
 function stripped(url: string): Buffer | undefined {
   try {
     const prepared = `${cache}stripped/${decodeURI(url.slice(root.href.length))}`;
@@ -58,7 +58,7 @@ function stripped(url: string): Buffer | undefined {
   }
 }
 
-/** Returns the bundled packages by name, or an empty map if other versions have been installed since. */
+/** Returns the paths of the bundled packages by package name, or an empty map if other versions have been installed since. */
 function bundledPackages(): ReadonlyMap<string, string> {
   try {
     const hash = createHash('sha256');

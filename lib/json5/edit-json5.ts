@@ -20,7 +20,7 @@ import { formatPath, type Path, parsePath } from './positions.ts';
 import { parseJson5 } from './read-json5.ts';
 import { type Style, styleOf, write, writeKey } from './write-json5.ts';
 
-/** One edit. `path` is where an inserted or moved item is placed; `text` is JSON5 as typed. */
+/** One edit. `path` is the path of the changed item, or the place for an inserted or moved item; `text` is JSON5 as typed. */
 export type EditOp = { readonly path: string } & (
   | { readonly set: unknown }
   | { readonly insert: unknown }
@@ -29,30 +29,30 @@ export type EditOp = { readonly path: string } & (
   | { readonly text: string }
 );
 
-/** A replaced part of a text. */
+/** A part of a text that an edit replaces. */
 export interface Splice {
   readonly at: number;
   readonly removed: string;
   readonly inserted: string;
 }
 
-/** A text after edits. `splices` are in the order of the edits; `undoSplices` reverts them. */
+/** A text after edits. `splices` contains the replacements in the order of the edits, and `undoSplices` reverts them. */
 export interface EditedText {
   readonly text: string;
   readonly splices: readonly Splice[];
 }
 
-/** Returns the usual order of the keys in the object at a path. New keys are inserted in this order. */
+/** Returns the usual order of the keys in the object at a path, in which new keys are inserted. */
 export type KeyOrder = (path: Path) => readonly string[];
 
-/** Applies edits one after another. Errors: `bad-request` with the path; `bad-json5` if a typed text does not parse. */
+/** Applies edits to a text, one after another. Errors: `bad-request` with the path; `bad-json5` if a typed text does not parse. */
 export function editJson5(text: string, ops: readonly EditOp[], orderOf: KeyOrder = () => []): EditedText {
   const edit = new Edit(text, orderOf);
   for (const op of ops) edit.do(op);
   return { text: edit.text, splices: edit.splices };
 }
 
-/** Returns the text before these splices. */
+/** Returns a text as it was before the splices. */
 export function undoSplices(text: string, splices: readonly Splice[]): string {
   let undone = text;
   for (const { at, removed, inserted } of splices.toReversed())
@@ -62,11 +62,11 @@ export function undoSplices(text: string, splices: readonly Splice[]): string {
 
 /** An item removed from a text: the comments above the item, its value as written, and the comments after its comma. */
 interface Piece {
-  /** The comments above the item, without the item's indentation. */
+  /** The lines of the comments above the item, without the item's indentation. */
   readonly above: readonly string[];
   readonly value: string;
   readonly behind: readonly string[];
-  /** The indentation of the item, which its further lines also have. */
+  /** The indentation of the item's first line, which its further lines also have. */
   readonly indent: string;
   /** The offsets in `value` of the lines that may be indented differently, which are the lines that begin outside strings and comments. */
   readonly lines: readonly number[];
@@ -119,7 +119,7 @@ class Edit {
     this.#known = this.#known && { ...this.#known, root: undefined };
   }
 
-  /** Changes a value to another value. Within objects and lists, only the parts that differ are changed. */
+  /** Changes the value at a path to another value. Within objects and lists, only the parts that differ are changed. */
   #set(path: Path, value: unknown): void {
     const node = nodeAt(this.#root, path);
     if (node === undefined) {
@@ -163,8 +163,8 @@ class Edit {
   }
 
   /**
-   * Inserts a value. `behind` is the key that a new key follows; an empty string means that the new key comes first. If `behind` is
-   * omitted, the usual order of keys applies.
+   * Inserts a value at a path. `behind` is the key after which a new key is inserted; an empty string means that the new key comes first.
+   * If `behind` is omitted, the usual order of keys applies.
    */
   #insert(path: Path, value: unknown, behind?: string): void {
     const { parent, part } = this.#parentOf(path);
@@ -176,7 +176,7 @@ class Edit {
     this.#put(path, piece, isOneLine, behind);
   }
 
-  /** Inserts a piece at a path. */
+  /** Inserts a piece of text at a path. */
   #put(path: Path, piece: Piece, isOneLine: boolean, behind?: string): void {
     const { parent, part } = this.#parentOf(path);
     const { text } = this;
@@ -238,7 +238,7 @@ class Edit {
     }
   }
 
-  /** Removes an item with its comments and its comma. */
+  /** Removes the item at a path, with its comments and its comma. */
   #remove(path: Path): void {
     const { parent, part } = this.#parentOf(path);
     const { text } = this;
@@ -287,7 +287,7 @@ class Edit {
     this.#put(to, piece.value.startsWith('\0') ? withKey(piece, quoted) : piece, isOneLine);
   }
 
-  /** Copies an item. The value begins with `\0` at the position where a new key is to be written. */
+  /** Copies an item, together with its comments. The copied value begins with `\0` at the position at which a new key is to be written. */
   #cut({ node, lead, start, tail }: Slot, part: string | number): Piece {
     const { text } = this;
     const above = [...commentsFrom(text, lead, start)].map((comment) => text.slice(comment.start, comment.end));
@@ -303,7 +303,7 @@ class Edit {
     return { above, value, behind, indent: indentAt(text, lead), lines };
   }
 
-  /** Replaces a value with a text as typed. The file's line endings and byte order mark are kept. */
+  /** Replaces the value at a path with a text as typed. The file's line endings and byte order mark are kept. */
   #type(path: Path, typed: string): void {
     const ended = typed.replaceAll(/\r\n|\r|\n/g, this.#style.eol);
     if (path.length === 0) {
@@ -351,7 +351,7 @@ class Edit {
     return indentAt(this.text, node.start) + this.#style.unit;
   }
 
-  /** Returns whether an item in a node is written on separate lines. */
+  /** Returns whether a value that becomes an item in a node is written on separate lines. */
   #isManyLines(parent: Json5Node, value: unknown): boolean {
     const slots = slotsOf(this.text, parent);
     if (slots.length > 0) return slots.at(-1)!.startsLine;
@@ -373,7 +373,7 @@ class Edit {
   }
 }
 
-/** Returns the data after an edit. Errors: `bad-request`. */
+/** Returns the data that the text must have after an edit. Errors: `bad-request`. */
 function meantData(data: unknown, path: Path, op: EditOp): unknown {
   if ('move' in op) {
     const to = readPath(op.move);
@@ -446,7 +446,7 @@ function cannotEdit(path: string): HubError {
   return new HubError('bad-request', `${path}: this edit does not fit into the text: edit the file by hand`);
 }
 
-// The lines of a text.
+// Finds lines in a text: their starts, ends and indentation.
 
 function isContainer({ kind }: Json5Node): boolean {
   return kind === 'object' || kind === 'list';
@@ -472,7 +472,7 @@ function isBlankAbove(text: string, start: number): boolean {
   return end >= 0 && lineStart(text, end) > 0 && text.slice(lineStart(text, end), end).trim() === '';
 }
 
-/** Returns the offset of the line ending before a line, or -1 for the first line. */
+/** Returns the offset of the line ending before the line that starts at `start`, or -1 for the first line. */
 function endOfPrevious(text: string, start: number): number {
   if (start === 0) return -1;
   return text[start - 1] === '\n' && text[start - 2] === '\r' ? start - 2 : start - 1;
@@ -502,7 +502,7 @@ function areKeysQuoted(text: string, { children }: Json5Node): boolean | undefin
   return children.every(({ key }) => key !== undefined && /["']/.test(text[key.start]!));
 }
 
-/** Returns the offsets of the lines that begin outside strings and comments. */
+/** Returns the offsets of the lines between two offsets that begin outside strings and comments. */
 function freeLines(text: string, start: number, end: number): number[] {
   const lines: number[] = [];
   const token = /"(?:\\[\s\S]|[^"\\])*"|'(?:\\[\s\S]|[^'\\])*'|\/\/[^\n\r\u2028\u2029]*|\/\*[\s\S]*?\*\/|\r\n|[\n\r]/g;
@@ -516,12 +516,12 @@ function freeLines(text: string, start: number, end: number): number[] {
   return lines;
 }
 
-/** Returns a piece with a new key. */
+/** Returns the piece with a new key before its value. */
 function withKey(piece: Piece, key: string): Piece {
   return { ...piece, value: key + piece.value.slice(1), lines: piece.lines.map((at) => at + key.length - 1) };
 }
 
-/** Formats a piece on separate lines, without the last line ending. */
+/** Formats a piece on separate lines, without the line ending of the last line. */
 function asLines(
   { above, value, behind, indent: own, lines }: Piece,
   indent: string,
@@ -537,13 +537,13 @@ function asLines(
   return `${comments}${indent}${moved}${comma}${after}`;
 }
 
-/** Formats a piece within a line. */
+/** Formats a piece as part of a line. */
 function inLine({ above, value, behind }: Piece, comma: string): string {
   const before = above.map((comment) => `${asBlock(comment)} `).join('');
   return `${before}${value}${comma}${behind.map((comment) => ` ${asBlock(comment)}`).join('')}`;
 }
 
-/** Returns a comment in a form that allows the line to continue after it. */
+/** Returns a comment as a block comment, after which the line can continue. */
 function asBlock(comment: string): string {
   return comment.startsWith('//') ? `/*${comment.slice(2).replaceAll('*/', '* /')} */` : comment;
 }

@@ -13,11 +13,11 @@ const numberPattern = /^[+-]?(?:0x[\da-f]+|(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?
 const keyPattern = /^[\p{L}_$][\p{L}\p{N}_$]*$/u;
 const lineBreak = /[\n\r\u2028\u2029]/;
 const mostShown = 40;
-/** The maximum number of characters at each end of a line that are searched for names of secrets. */
+/** The maximum number of characters at each end of a line in which names of secrets are searched for. */
 const mostLine = 2000;
 const curlyQuote = /^[“”„‟‘’‚‛«»]/;
 const closing: Readonly<Record<string, string>> = { '{': '}', '[': ']' };
-/** Literals from other languages, in lower case, and their JSON5 equivalents. */
+/** Literals from other languages, in lower case, with their JSON5 equivalents. */
 const values: ReadonlyMap<string, string> = new Map([
   ['true', 'true'],
   ['false', 'false'],
@@ -26,7 +26,7 @@ const values: ReadonlyMap<string, string> = new Map([
   ['undefined', 'null'],
 ]);
 
-/** Returns the first error in the text, or undefined if no known error is found. */
+/** Returns the first error in the text, or undefined if the text contains no known error. */
 export function explainJson5(text: string): Explained | undefined {
   const explanation = new Explanation(text);
   try {
@@ -52,7 +52,7 @@ function hasSecretName(text: string): boolean {
   return (shown.match(/[\p{L}\p{N}_$-]+/gu) ?? []).some(isSecretName);
 }
 
-/** The error, with an additional message that quotes nothing from the text. */
+/** Thrown for the first error, with an additional message that quotes nothing from the text. */
 class Found extends Error {
   readonly offset: number;
   readonly withoutText: string;
@@ -69,11 +69,11 @@ class Explanation {
   readonly #text: string;
   readonly #tokens: readonly Token[];
   #at = 0;
-  /** The keys that lead to the current token. */
+  /** The keys that lead from the root to the current token. */
   readonly #keys: string[] = [];
   /** The key of the entry before the current entry. */
   #lastKey = '';
-  /** A bracket that is closed on a less indented line. The closing bracket probably belongs to another bracket. */
+  /** An opening bracket whose closing bracket is on a less indented line, and thus probably belongs to another bracket. */
   #suspect: Token | undefined;
 
   constructor(text: string) {
@@ -210,7 +210,7 @@ class Explanation {
   }
 }
 
-/** Returns the start of an unclosed comment, which follows the last token. */
+/** Returns the start of an unclosed comment after the last token, or undefined if there is no such comment. */
 function unclosedComment(text: string, last: Token | undefined): number | undefined {
   const starts = /\/\/[^\n]*|\/\*/g;
   starts.lastIndex = last === undefined ? 0 : last.offset + last.part.length;
@@ -231,7 +231,7 @@ function unquoted(part: string): string {
   return isText(part) ? part.slice(1, -1) : part;
 }
 
-/** Shows a word or a sign unchanged. A quoted string stays hidden, because it may be a secret whose key is damaged. */
+/** Returns a token for display: a word or sign is unchanged; a quoted string is hidden, because it may be a secret whose key is damaged. */
 function shown({ part }: Token): string {
   if (isText(part)) return 'text in quotes';
   const line = part.split(lineBreak, 1)[0]!;

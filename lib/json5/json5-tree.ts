@@ -11,7 +11,7 @@ export interface Json5Node {
   readonly kind: NodeKind;
   readonly start: number;
   readonly end: number;
-  /** The key of an object entry as data, and the location at which the key is written. */
+  /** The key of an object entry as data, and the range in which the key is written. Undefined for list items and the root. */
   readonly key: { readonly name: string; readonly start: number; readonly end: number } | undefined;
   /** The offset of the comma after the value; undefined if there is no comma. */
   readonly comma: number | undefined;
@@ -33,7 +33,7 @@ export function readTree(text: string): Json5Node {
     stack.at(-1)?.children.push(node);
     return node;
   };
-  /** A token is a value unless it is followed by a colon. */
+  /** Adds the last token as a value, unless it is followed by a colon and is thus a key. */
   const flush = () => {
     if (last !== undefined) add(kindOf(last.part), last);
     last = undefined;
@@ -81,7 +81,7 @@ export function childOf({ kind, children }: Json5Node, part: string | number): J
   return kind === 'object' ? children.find(({ key }) => key?.name === part) : undefined;
 }
 
-/** Returns the data of a node. */
+/** Returns the data for which a node stands. */
 export function dataOf(text: string, { kind, start, end, children }: Json5Node): unknown {
   if (kind === 'list') return children.map((child) => dataOf(text, child));
   if (kind !== 'object') return parseJson5(text.slice(start, end));
@@ -89,23 +89,24 @@ export function dataOf(text: string, { kind, start, end, children }: Json5Node):
 }
 
 /**
- * A child of an object or a list with everything that belongs to the child: comments directly above it, the comma, and comments after the
- * comma.
+ * A child of an object or a list with everything that belongs to the child: the comments directly above it, the comma, and the comments
+ * after the comma.
  */
 export interface Slot {
   readonly node: Json5Node;
-  /** The offset of the first comment directly above, or otherwise of the key or the value. */
+  /** The offset of the first comment directly above the child or, without such comments, of the key or value. */
   readonly lead: number;
-  /** The offset of the key, or of the value if there is no key. */
+  /** The offset of the key, or of the value if the child is a list item. */
   readonly start: number;
-  /** The offset after the comma and the comments behind it, or after the value if there is no comma. */
+  /** The offset after the comma and the comments that follow on the same line, or after the value if there is no comma. */
   readonly tail: number;
-  /** Whether nothing else precedes the child on its first line, and whether nothing else follows on its last line. */
+  /** Whether nothing else precedes the child on its first line. */
   readonly startsLine: boolean;
+  /** Whether nothing else follows the child on its last line. */
   readonly endsLine: boolean;
 }
 
-/** Returns the slots of the children of a node. */
+/** Returns the slots for the children of a node, in order. */
 export function slotsOf(text: string, { start, end, children }: Json5Node): Slot[] {
   let bound = start + 1;
   return children.map((node) => {
@@ -119,12 +120,12 @@ export function slotsOf(text: string, { start, end, children }: Json5Node): Slot
   });
 }
 
-/** Returns the offset of the first character in the line. */
+/** Returns the offset of the first character in the line that contains an offset. */
 export function lineStart(text: string, offset: number): number {
   return Math.max(text.lastIndexOf('\n', offset - 1), text.lastIndexOf('\r', offset - 1)) + 1;
 }
 
-/** Returns the offset after the end of the line. */
+/** Returns the offset after the end of the line that contains an offset. */
 export function nextLine(text: string, offset: number): number {
   newline.lastIndex = offset;
   return newline.test(text) ? newline.lastIndex : text.length;
@@ -160,7 +161,7 @@ export function* commentsFrom(text: string, start: number, end: number): Generat
 }
 
 /**
- * Returns the offset of the first comment that belongs to the item at `start`, which are the comments directly above the item without a
+ * Returns the offset of the first comment that belongs to the item at `start`. These are the comments directly above the item, without a
  * blank line in between. Comments on the line of the previous bracket or comma belong to the item only if the item is also on that line.
  */
 function leadOf(text: string, bound: number, start: number): number {

@@ -1,5 +1,5 @@
-// The text of a file, which is kept to be compared with a later version. Long text is compressed: thousands of similar lines shrink to a
-// tenth of their size or less.
+// Keeps the text of a file, to be compared with a later version. A long text is compressed: thousands of similar lines shrink to a tenth of
+// their size or less.
 
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompressSync, constants } from 'node:zlib';
@@ -10,11 +10,11 @@ const compress = promisify(brotliCompress);
 const options = { params: { [constants.BROTLI_PARAM_QUALITY]: 2, [constants.BROTLI_PARAM_LGWIN]: 18 } };
 
 export class KeptText {
-  /** The text; undefined after it was compressed. */
+  /** The uncompressed text; undefined after the text was compressed. */
   #text: string | undefined;
   #packed: Buffer | undefined;
   #isPacking = false;
-  /** The text as last decompressed, kept until the engine needs its memory, because callers look up many locations in a row. */
+  /** The text as last decompressed. It is kept until the engine needs the memory, because callers look up many locations in a row. */
   #unpacked: WeakRef<{ readonly text: string }> | undefined;
 
   constructor(text: string) {
@@ -25,7 +25,7 @@ export class KeptText {
     return this.#text ?? this.#unpack();
   }
 
-  /** Compresses long text in another thread. `bytes` is the text in UTF-8. */
+  /** Compresses a long text in another thread. `bytes` is the same text in UTF-8. */
   async pack(bytes: Uint8Array): Promise<void> {
     if (this.#isPacking || this.#text === undefined || this.#text.length < minPacked) return;
     this.#isPacking = true;
@@ -33,7 +33,7 @@ export class KeptText {
       this.#packed = await compress(bytes, options);
       this.#text = undefined;
     } catch {
-      // out of memory, for example: the text stays unpacked
+      // out of memory, for example: the text stays uncompressed
     }
   }
 

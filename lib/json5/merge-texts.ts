@@ -7,7 +7,7 @@ import { editJson5 } from './edit-json5.ts';
 import { formatPath, type Path } from './positions.ts';
 import { parseJson5 } from './read-json5.ts';
 
-/** Lines `start` to `end` in the first text were replaced with lines `from` to `to` in the second text. */
+/** A difference between two texts: lines `start` to `end` in the first text were replaced with lines `from` to `to` in the second text. */
 interface Hunk {
   readonly start: number;
   readonly end: number;
@@ -15,14 +15,14 @@ interface Hunk {
   readonly to: number;
 }
 
-/** The maximum number of steps in the search for the shortest difference. Beyond this number, a single hunk contains all changes. */
+/** The maximum number of steps in the search for the shortest difference. Beyond this number, a single hunk comprises all changes. */
 const maxSteps = 2000;
 
 function linesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 
-/** Returns the lines that differ between two lists of lines, using the Myers algorithm (without the variant that saves memory). */
+/** Returns the differences between two lists of lines, using the Myers algorithm (without the variant that saves memory). */
 function hunksOf(before: readonly string[], after: readonly string[]): Hunk[] {
   let first = 0;
   while (first < before.length && first < after.length && before[first] === after[first]) first++;
@@ -58,7 +58,7 @@ function stepsOf(one: readonly string[], other: readonly string[]): Hunk[] {
   return whole;
 }
 
-/** Walks the traces backwards, and combines single steps into hunks. */
+/** Follows the traces of the search backwards, and combines single steps into hunks. */
 function pathOf(traces: readonly ReadonlyMap<number, number>[], length: number, otherLength: number): Hunk[] {
   let [x, y] = [length, otherLength];
   const hunks: Hunk[] = [];
@@ -81,7 +81,7 @@ function pathOf(traces: readonly ReadonlyMap<number, number>[], length: number, 
   return hunks;
 }
 
-/** The number of unchanged lines that a difference shows around changed lines. */
+/** The number of unchanged lines that are shown around changed lines. */
 const context = 3;
 
 /**
@@ -116,7 +116,7 @@ export function differenceOf(before: string, after: string): string {
     .join('');
 }
 
-/** Merges two edits of a text. Returns undefined if the edits overlap. All three texts must be valid JSON5. */
+/** Merges two edits of the text `base`. Returns undefined if the edits overlap. All three texts must be valid JSON5. */
 export function mergeTexts(base: string, yours: string, theirs: string): string | undefined {
   if (base === theirs || yours === theirs) return yours;
   if (base === yours) return theirs;
@@ -148,7 +148,8 @@ function mergeLines(base: string, yours: string, theirs: string): string | undef
   return [...merged, ...lines.slice(at)].join('');
 }
 
-// Items: connections by ID, rules by the names of their folders and their own, tests by name, and all other settings by key.
+// The items that a merge compares: connections by ID, rules by the names of their folders and their own names, tests by name, and all other
+// settings by key.
 
 interface Item {
   readonly value: unknown;
@@ -157,7 +158,7 @@ interface Item {
 
 type Items = ReadonlyMap<string, Item>;
 
-/** Returns the items in a flow file. List items without a name are identified by their content, and equal items by their number. */
+/** Returns the items in a flow file's data. List items without a name are identified by their content, and equal items by a number. */
 function itemsOf(data: unknown): Items {
   const items = new Map<string, Item>();
   const add = (key: string, value: unknown, path: Path) => {
@@ -187,7 +188,7 @@ function itemsOf(data: unknown): Items {
   return items;
 }
 
-/** Returns the values of the items after both edits, or undefined if the edits change an item to different values. */
+/** Returns the values of the items after both edits, or undefined if the edits give an item different values. */
 function mergeItems(before: Items, own: Items, other: Items): ReadonlyMap<string, unknown> | undefined {
   const merged = new Map<string, unknown>();
   for (const key of new Set([...before.keys(), ...own.keys(), ...other.keys()])) {
@@ -217,7 +218,10 @@ interface Versions {
   readonly theirs: string;
 }
 
-/** Applies your changed items to the other text. Returns undefined if you have also changed the order, or if an item does not fit. */
+/**
+ * Applies the items that your edit has changed to the other text. Returns undefined if your edit has also changed the order, or if an item
+ * does not fit.
+ */
 function mergeByItems({ yours, theirs }: Versions, before: Items, own: Items): string | undefined {
   const kept = (items: Items, others: Items) => [...items.keys()].filter((key) => others.has(key));
   if (!isDeepStrictEqual(kept(before, own), kept(own, before))) return undefined;

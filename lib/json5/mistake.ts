@@ -1,4 +1,5 @@
-// Errors in files that people write. Each error contains the file, line, path, expected value, actual value and most similar known name.
+// Errors in files that people write. Each error contains the file, the line, the path, the expected and the actual value, and the most
+// similar known name.
 
 import { z } from 'zod';
 import { counted } from '../model/digits.ts';
@@ -8,10 +9,10 @@ import { formatPath, type Position } from './positions.ts';
 
 export type SettingPath = readonly (string | number)[];
 
-/** Replaces a value whose error has been reported, so that no further errors are reported for the value. */
+/** A placeholder for a value whose error has been reported, so that no further errors are reported for the value. */
 export const unreadable: unique symbol = Symbol('unreadable');
 
-/** A file that is being checked: its name, and the positions of its settings. */
+/** A file that is being checked: its name, and functions that find the positions of its settings. */
 export interface CheckedFile {
   readonly name: string;
   /**
@@ -20,11 +21,11 @@ export interface CheckedFile {
    */
   positionOf(path: SettingPath, offset?: number, value?: unknown): Position | undefined;
   /**
-   * Returns the location at which a setting was written, if a template created the setting. If omitted, settings are where they appear in
-   * the file.
+   * Returns the location at which a setting was written, if a template has created the setting. If omitted, all settings are where they
+   * appear in the file.
    */
   writtenAt?(path: SettingPath): Written;
-  /** Returns a message about a setting with its secrets masked. If omitted, messages contain no secrets. */
+  /** Returns a message about a setting with secrets masked. If omitted, messages about this file contain no secrets. */
   withoutSecrets?(path: SettingPath, message: string): string;
 }
 
@@ -32,19 +33,20 @@ export interface CheckedFile {
 export interface Written {
   readonly file: string;
   readonly path: SettingPath;
-  /** Names the result of the template: `instance s1 of studios.json5`. Empty if no template is involved. */
+  /** The name of the template's result: `instance s1 of studios.json5`. Empty if no template is involved. */
   readonly made: string;
 }
 
-/** One error: `demo.json5:7:20: connections.clock.timers[0]: expected integer …, got "x" (string)`. */
+/** An error in a file: `demo.json5:7:20: connections.clock.timers[0]: expected integer …, got "x" (string)`. */
 export interface Mistake {
   readonly file: string;
   readonly path: string;
   readonly message: string;
   readonly line: number | undefined;
   readonly column: number | undefined;
-  /** For an error in a template: the first instance with this error. `others` is the number of further instances. */
+  /** For an error in a template: the name of the first instance with this error. */
   readonly made?: string;
+  /** The number of further instances with this error. */
   others?: number;
 }
 
@@ -55,7 +57,7 @@ export class MistakeList {
   readonly items: Mistake[] = [];
   /** The number of errors. An error in a template is a single item, but is counted once for each instance. */
   count = 0;
-  /** Errors in templates, by location. */
+  /** The errors in templates by location, so that each error is listed once. */
   readonly #inTemplates = new Map<string, Mistake>();
   readonly #warnings = new Set<string>();
   #unreported = 0;
@@ -114,8 +116,8 @@ export class MistakeList {
   }
 
   /**
-   * Checks data against a schema and adds each error. Returns the valid part: the data without unknown settings and, with `isLenient`,
-   * without invalid settings at the top level. Returns undefined if that part is still invalid.
+   * Checks data against a schema and adds an error for each issue. Returns the valid part: the data without unknown settings and, with
+   * `isLenient`, without invalid settings at the top level. Returns undefined if that part is still invalid.
    */
   parse<Schema extends z.ZodType>(
     schema: Schema,
@@ -154,8 +156,8 @@ export class MistakeList {
 }
 
 /**
- * Moves an unknown setting before the missing settings of its object, because an unknown setting is often the reason why a setting is
- * missing.
+ * Moves the issue for an unknown setting before the issues for missing settings in the same object, because an unknown setting is often the
+ * reason why a setting is missing.
  */
 function unknownFirst(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] {
   const ordered: z.core.$ZodIssue[] = [];
@@ -186,7 +188,7 @@ export function lineAt(file: CheckedFile, path: SettingPath, message: string, po
   return formatMistake({ file: written.file, path: formatPath(written.path), message: shown, line, column });
 }
 
-/** The display names of data types. */
+/** The display names of data types in schemas. */
 const typeNames: Readonly<Record<string, string>> = {
   array: 'list',
   boolean: 'true or false',
@@ -218,7 +220,7 @@ function unknownAlternative(issue: z.core.$ZodIssueInvalidUnion, key: string, pa
     : `expected ${issue.message}, got ${describeSetting(issue.input, path)}`;
 }
 
-/** Returns the paths of the settings for which misspelt keys stand. These settings are not reported as missing. */
+/** Returns the paths of the missing settings that misspelt keys stand for. These settings are not reported as missing. */
 function missingBehind(schema: z.ZodType, issue: z.core.$ZodIssue): string[] {
   if (issue.code !== 'unrecognized_keys') return [];
   const known = settingsAt(schema, issue.path as SettingPath, issue.input);
@@ -251,7 +253,7 @@ function withoutMistakes(data: unknown, issues: readonly z.core.$ZodIssue[], isL
   return copy;
 }
 
-/** Copies lists and plain objects. Other values, such as streams, are shared. */
+/** Returns a copy of lists and plain objects. Other values, such as streams, are shared with the original. */
 function copyOf(data: unknown): unknown {
   if (Array.isArray(data)) return data.map(copyOf);
   const isPlain =
@@ -280,7 +282,7 @@ function settingsAt(schema: z.ZodType, path: SettingPath, data: unknown): string
   return Object.keys(shape.properties ?? {});
 }
 
-/** Returns whether the data has every fixed value of an alternative, such as `block: 'TON'`. */
+/** Returns whether the data has all fixed values of a schema alternative, such as `block: 'TON'`. */
 function hasConstants({ properties = {} }: z.core.JSONSchema.BaseSchema, data: unknown): boolean {
   return Object.entries(properties).every(
     ([key, property]) =>

@@ -2,11 +2,17 @@
 
 import { closest, distance } from 'fastest-levenshtein';
 
-/** The limits for a search, with which it takes a few milliseconds at most, because clients may send any name. */
+/** The maximum length of a name that is compared, in characters. */
 const maxComparedLength = 400;
+/**
+ * The maximum product of the unknown name's length and the number of known names of a similar length. With this limit, a search takes a few
+ * milliseconds at most, because clients may send any name.
+ */
 const maxComparedCharacters = 200_000;
 
-/** Returns the message for an unknown name, with the most similar known name: `unknown setting "prt", did you mean "port"?` */
+/**
+ * Returns the message for an unknown name, with the most similar known name, if there is one: `unknown setting "prt", did you mean "port"?`
+ */
 export function unknownName(what: string, name: string, known: readonly string[]): string {
   const nearest = nearestName(name, known);
   const isShort = known.length > 0 && known.length <= 20;

@@ -2,15 +2,15 @@
 import { KeptText } from './kept-text.ts';
 import { endOfString } from './to-json.ts';
 
-// An index of the text for many look-ups, such as the positions of 5,000 tests: the starts of its lines, and of the items of the lists in
-// its outermost object. It also finds duplicate keys.
+// An index of the text for many look-ups, such as the positions of 5,000 tests: the starts of the lines, and of the items in the lists of
+// the outermost object. The index also contains the duplicate keys.
 
 export interface Position {
   readonly line: number;
   readonly column: number;
 }
 
-/** A path within the data, consisting of object keys and list indexes. */
+/** A path within data, which consists of object keys and list indexes. */
 export type Path = readonly (string | number)[];
 
 /** Formats a path: `rules[3].map`, `describe["desk/lamp"]`. */
@@ -45,11 +45,11 @@ export function parsePath(text: string): Path | undefined {
   return path;
 }
 
-/** A key of an object or an item in a list. */
+/** A key of an object, or an item in a list, during a walk through a text. */
 interface Visited {
-  /** The length of the path. */
+  /** The length of the path to the key or item. */
   readonly depth: number;
-  /** Returns the path. A function, because creating the path costs more than the visit. */
+  /** Returns the path to the key or item. This is a function, because creating the path costs more than the visit. */
   readonly path: () => Path;
   readonly offset: number;
   /** Whether the same key has already occurred in the object. */
@@ -59,15 +59,15 @@ interface Visited {
 /** Visits all keys and items in the text, or in the value at offset `start`, until `visit` returns false. */
 type Walk = (visit: (visited: Visited) => boolean, start?: number) => void;
 
-/** The offset of an item, and the offsets of the list items within that item, by their joined paths. */
+/** The offset of an item, and the offsets of the list items within it, by their joined paths. */
 interface ItemsWithin {
   readonly item: number;
   readonly offsets: ReadonlyMap<string, number>;
 }
 
-/** The result of one walk through the text. */
+/** The places that one walk through a text has found. */
 interface FoundPlaces {
-  /** The item offsets of the lists in the outermost object, by key. For a duplicate key, the first list counts. */
+  /** The offsets of the items in each list in the outermost object, by the list's key. For a duplicate key, the first list counts. */
   readonly items: ReadonlyMap<string | number, readonly number[]>;
   /** The offsets of the items in the outermost list. */
   readonly ownItems: readonly number[];
@@ -75,14 +75,14 @@ interface FoundPlaces {
   readonly duplicates: readonly { readonly path: Path; readonly offset: number }[];
 }
 
-/** Adjacent items in a list. */
+/** A range of adjacent items in a list. */
 interface ItemRange {
   readonly list: string;
   readonly first: number;
   readonly count: number;
   /** The offset of the first item. */
   readonly start: number;
-  /** The offset of the item after the range; undefined if there is none. */
+  /** The offset of the item after the range; undefined if the range contains the last item. */
   readonly end: number | undefined;
 }
 
@@ -91,10 +91,10 @@ export class KnownPlaces {
   readonly #walk: Walk;
   #lines: number[] | undefined;
   #found: FoundPlaces | undefined;
-  /** The index of the item that was last searched, such as a folder with thousands of rules. */
+  /** The item within which an item was last searched for, such as a folder with thousands of rules. */
   #within: ItemsWithin | undefined;
 
-  /** `found` is the result of the walk, if the caller already knows it. */
+  /** `found` is the result of a walk through the text, if the caller already has it. */
   constructor(source: KeptText, walk: Walk, found?: FoundPlaces) {
     this.#source = source;
     this.#walk = walk;
@@ -128,7 +128,7 @@ export class KnownPlaces {
     return this.#found;
   }
 
-  /** Returns the items within which a change of the text may lie, or undefined if the change is before all items. */
+  /** Returns the items that may contain a change of the text, or undefined if the change is before all items. */
   itemsAround(change: { readonly start: number; readonly end: number }): ItemRange | undefined {
     let range: ItemRange | undefined;
     for (const [list, offsets] of this.found.items) {
@@ -141,7 +141,7 @@ export class KnownPlaces {
     return range;
   }
 
-  /** Returns the places after items were replaced with others at `offsets`. Later offsets move by `moved`. */
+  /** Returns the places in a text after a range of items was replaced with items at `offsets`. Later offsets move by `moved`. */
   foundAfter({ list, first, count, start }: ItemRange, offsets: readonly number[], moved: number): FoundPlaces {
     const shift = (those: readonly number[]) => those.map((offset) => offset + moved);
     const items = new Map<string | number, readonly number[]>();
@@ -201,7 +201,7 @@ function linesOf(text: string): number[] {
   return lines;
 }
 
-/** Matches the start of a token: punctuation, a quote, a comment, or anything else up to one of these. */
+/** Matches a token or its beginning: punctuation, a quote, a comment, or any sequence up to one of these. */
 const tokenStart = /[{}[\]:,"']|\/\/|\/\*|[^\s{}[\]:,"'/]+/g;
 
 interface Container {
@@ -215,7 +215,7 @@ export function createKnownPlaces(source: KeptText, found?: FoundPlaces): KnownP
   return new KnownPlaces(source, (visit, start) => walk(source.text, visit, start), found);
 }
 
-/** Returns the position of a path, of its nearest existing parent, or otherwise of the whole value. */
+/** Returns the position of the value at a path, of its nearest existing parent, or otherwise of the whole value. */
 export function findPosition(
   text: string,
   target: Path,
@@ -236,8 +236,8 @@ export function findInText(
   if (found?.length !== target.length) return undefined;
   const isKey = typeof target.at(-1) === 'string';
   const tokens = tokensOf(text, found.offset);
-  if (isKey) tokens.next(); // the key
-  if (isKey) tokens.next(); // the colon
+  if (isKey) tokens.next(); // skips the key
+  if (isKey) tokens.next(); // skips the colon
   const { value: token } = tokens.next();
   if (!token || (token.part[0] !== '"' && token.part[0] !== "'")) return undefined;
   const escapes = /\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|\r\n|[\s\S])|[\s\S]/g;
@@ -253,7 +253,7 @@ function isLineContinuation(written: string): boolean {
   return written.length > 1 && /[\n\r\u2028\u2029]/.test(written);
 }
 
-/** Returns the offset of a path, or of its nearest existing parent, and the length of the path that was found. */
+/** Returns the offset of the value at a path, or of its nearest existing parent, and the length of the path that was found. */
 function findOffset(text: string, target: Path, known: KnownPlaces): { offset: number; length: number } | undefined {
   const [item, skipped] = itemOnTheWay(target, known);
   let best = item;
@@ -315,13 +315,13 @@ function walk(text: string, visit: Parameters<Walk>[0], start = 0): void {
   }
 }
 
-/** A part of the text that is not a comment, with its offset. */
+/** A part of the text that is neither white space nor a comment, with its offset. */
 export interface Token {
   readonly part: string;
   readonly offset: number;
 }
 
-/** Yields tokens without comments. Strings are scanned manually, because a string may have millions of characters. */
+/** Yields the tokens of a text. Strings are scanned manually, because a string may have millions of characters. */
 export function* tokensOf(text: string, start = 0): Generator<Token, void, void> {
   tokenStart.lastIndex = start;
   for (let match = tokenStart.exec(text); match !== null; match = tokenStart.exec(text)) {
@@ -334,7 +334,7 @@ export function* tokensOf(text: string, start = 0): Generator<Token, void, void>
     else if (part === '/*') end = indexAfter(text, '*/', end);
     tokenStart.lastIndex = end;
     if (part !== '//' && part !== '/*') yield { part: isQuote ? text.slice(offset, end) : part, offset };
-    tokenStart.lastIndex = end; // the consumer of the token may have used the pattern meanwhile
+    tokenStart.lastIndex = end; // the caller may have used the pattern meanwhile
   }
 }
 
@@ -351,7 +351,7 @@ function endOfLine(text: string, start: number): number {
 
 const lineEnd = /[\n\r\u2028\u2029]/g;
 
-/** Returns the key for which a token stands. */
+/** Returns the object key for which a token stands. */
 export function readKey(text: string): string {
   const quote = text[0];
   if (quote !== '"' && quote !== "'") return text;
@@ -362,7 +362,7 @@ export function readKey(text: string): string {
     );
 }
 
-/** Returns the position of an offset. A byte order mark does not count as a column. */
+/** Returns the line and column of an offset. A byte order mark does not count as a column. */
 export function positionAt(text: string, offset: number): Position {
   const before = text
     .slice(0, offset)
@@ -371,7 +371,7 @@ export function positionAt(text: string, offset: number): Position {
   return { line: before.length, column: before.at(-1)!.length + 1 };
 }
 
-/** Returns the offset of a position that exists in the text. */
+/** Returns the offset of a line and column that exist in the text. */
 export function offsetAt(text: string, { line, column }: Position): number {
   let start = text.startsWith('\ufeff') && line === 1 ? 1 : 0;
   for (let at = 1; at < line; at++) start = text.indexOf('\n', start) + 1;

@@ -16,12 +16,12 @@ import {
 } from './positions.ts';
 import { toJson } from './to-json.ts';
 
-/** A JSON5 text that parses. The text may still have duplicate keys, which are errors. */
+/** A JSON5 text that parses. The text may still contain duplicate keys, which are errors. */
 export interface Json5Text {
   readonly source: KeptText;
   readonly data: unknown;
   readonly places: KnownPlaces;
-  /** Each key that repeats an earlier key in the same object, with the error message. */
+  /** The keys that repeat an earlier key in the same object, each with its path and the error message. */
   readonly duplicates: readonly { readonly path: Path; readonly position: Position; readonly message: string }[];
   /**
    * Returns the position of a path, or of its nearest existing parent. With an offset, returns the position of that character in the string
@@ -40,7 +40,7 @@ export class Json5Error extends HubError {
   }
 }
 
-/** Reads a text. Errors: `bad-json5`, a `Json5Error`. */
+/** Reads a JSON5 text. Errors: `bad-json5`, thrown as a `Json5Error`. */
 export function readJson5(text: string): Json5Text {
   const source = new KeptText(text);
   return createJson5Text(source, parseJson5(text), createKnownPlaces(source));
@@ -64,7 +64,8 @@ export function createJson5Text(source: KeptText, data: unknown, places: KnownPl
 }
 
 /**
- * Parses a text. The engine's JSON parser is tried first, because it is many times faster than a parser in JavaScript. Errors: `bad-json5`.
+ * Parses a JSON5 text to data. The engine's JSON parser is tried first, because it is many times faster than a parser in JavaScript.
+ * Errors: `bad-json5`.
  */
 export function parseJson5(text: string): unknown {
   try {

@@ -6,7 +6,7 @@ import { KeptText } from './kept-text.ts';
 import { createKnownPlaces, type Token, tokensOf } from './positions.ts';
 import { createJson5Text, type Json5Text, parseJson5, readJson5 } from './read-json5.ts';
 
-/** The number of characters in the pieces that are compared at a time. */
+/** The length of the pieces that are compared at a time, in characters. */
 const comparedLength = 4096;
 
 /** Reads a text like `readJson5`. Unchanged items are the same objects as before. Errors: `bad-json5`. */
@@ -43,9 +43,9 @@ function readChangedItems(text: string, before: Json5Text, textBefore: string): 
 
 interface ReadItems {
   readonly data: readonly unknown[];
-  /** The offset of each item. */
+  /** The offset of each item in the text that was read. */
   readonly offsets: readonly number[];
-  /** The last token, which belongs to the last item or is the comma after that item. */
+  /** The last token: either the end of the last item, or the comma after that item. */
   readonly last: string | undefined;
 }
 
@@ -56,7 +56,7 @@ function readItems(written: string): ReadItems | undefined {
     const data = parseJson5(list);
     const { duplicates, ownItems } = createKnownPlaces(new KeptText(list)).found;
     const [last, bracket] = lastTwoTokens(list);
-    const isOpen = bracket?.offset !== list.length - 1; // an inner bracket ends the list, and a comment hides ours
+    const isOpen = bracket?.offset !== list.length - 1; // the text closes the list itself, or a comment hides our bracket
     if (!Array.isArray(data) || duplicates.length > 0 || isOpen) return undefined;
     return { data, offsets: ownItems.map((offset) => offset - 1), last: last?.part };
   } catch {
@@ -92,7 +92,7 @@ function commonStart(one: string, other: string): number {
   return Math.min(at, most);
 }
 
-/** Returns the length of the common end of two texts, after their common start. */
+/** Returns the length of the common end of two texts, which must not overlap their common start. */
 function commonEnd(one: string, other: string, start: number): number {
   const most = Math.min(one.length, other.length) - start;
   const part = (text: string, from: number) => text.slice(text.length - from - comparedLength, text.length - from);
@@ -103,9 +103,9 @@ function commonEnd(one: string, other: string, start: number): number {
   return length;
 }
 
-// Equal parts of two versions of a file become the same object, so an identity check shows that nothing has changed.
+// Makes equal parts of two versions of a file the same object, so that an identity check shows that nothing has changed.
 
-/** Returns the new data, in which every part that equals the old data is replaced with the old object. The data must be JSON. */
+/** Returns the new data, in which every part that equals the old data is the old object. The data must be JSON. */
 export function withSameParts(before: unknown, after: unknown): unknown {
   if (before === after) return before;
   if (Array.isArray(before) && Array.isArray(after)) return listWithSameParts(before, after);
@@ -120,7 +120,7 @@ export function withSameParts(before: unknown, after: unknown): unknown {
   return isSame ? before : Object.fromEntries(entries);
 }
 
-/** Compares items by their distance from the start and, after the first difference, by their distance from the end. */
+/** Compares list items at the same distance from the start and, after the first difference, at the same distance from the end. */
 function listWithSameParts(before: readonly unknown[], after: readonly unknown[]): readonly unknown[] {
   if (hasSameItems(before, after)) return before; // the usual case for thousands of addresses
   const added = after.length - before.length;

@@ -1,7 +1,10 @@
 // Rewrites JSON5 as equivalent JSON for the engine's parser, which is many times faster than a parser in JavaScript and creates no garbage.
-// Unknown syntax stays unchanged: the JSON parser rejects such syntax, and the JSON5 parser then decides.
+// Unknown syntax stays unchanged: the JSON parser rejects it, and the JSON5 parser then decides whether the text is valid.
 
-/** Returns JSON. `JSON.parse` either throws or returns the same data as `JSON5.parse` does for the original text. */
+/**
+ * Returns the JSON for a JSON5 text. `JSON.parse` either rejects the result, or returns the same data as `JSON5.parse` does for the
+ * original text.
+ */
 export function toJson(text: string): string {
   let json = '';
   let last = '';
@@ -9,10 +12,10 @@ export function toJson(text: string): string {
   for (let at = skipSpace(text, 0); at < text.length; at = skipSpace(text, at)) {
     const char = text[at]!;
     const end = endOfToken(text, at);
-    if (end > text.length) return text; // a string without an end
+    if (end > text.length) return text; // an unclosed string
     if (char === ',' && heldComma === '' && isEndOfItem(last)) heldComma = ',';
     else {
-      if (char !== '}' && char !== ']') json += heldComma; // JSON allows no comma before these
+      if (char !== '}' && char !== ']') json += heldComma; // JSON does not allow a comma before these brackets
       heldComma = '';
       if (char === '"' || char === "'") json += quote(text.slice(at + 1, end - 1), char);
       else if (isPunctuation(char)) json += char;
@@ -42,7 +45,10 @@ function endOfToken(text: string, at: number): number {
   return word.test(text) ? word.lastIndex : at + 1;
 }
 
-/** Returns the offset after the string that starts at `start`. For an unclosed string, returns the offset one past the end of the text. */
+/**
+ * Returns the offset after the end of the string that starts at `start`. For an unclosed string, the offset is one past the end of the
+ * text.
+ */
 export function endOfString(text: string, start: number): number {
   const quoteCode = text.charCodeAt(start);
   for (let at = start + 1; at < text.length; at++) {
@@ -62,7 +68,7 @@ function isEndOfItem(char: string): boolean {
   return char !== '' && char !== ',' && char !== ':' && char !== '{' && char !== '[';
 }
 
-/** Quotes keys. The space before other words prevents two words from merging. */
+/** Puts quotes around a key that is a word. The space before other words prevents two words from merging. */
 function rewriteWord(text: string, isKey: boolean): string {
   return isKey && name.test(text) ? `"${text}"` : ` ${text}`;
 }
@@ -72,7 +78,7 @@ function quote(inner: string, mark: string): string {
   const rewritten = inner.replace(/\\(u[\da-f]{4}|\r\n|[\s\S])|"/gi, (all, escaped: string | undefined) => {
     if (escaped === undefined) return '\\"';
     if (escaped === "'") return escaped;
-    if (escaped === 'u') return '\\x'; // an incomplete escape must not become a complete one: JSON refuses \x
+    if (escaped === 'u') return '\\x'; // an incomplete escape must not become a complete escape: JSON refuses \x
     return /[\n\r\u2028\u2029]/.test(escaped) ? '' : all;
   });
   return `"${rewritten}"`;

@@ -1,41 +1,43 @@
-// Writes data as JSON5 in the style of a text: its quotes, indentation, line endings, spaces and trailing commas.
+// Writes data as JSON5 in the style of an existing text: its quotes, indentation, line endings, spaces and trailing commas.
 
 import { isJsonObject } from '../model/json-object.ts';
 import type { Json5Node } from './json5-tree.ts';
 
-/** The style of a text. */
+/** The style in which a text is written. */
 export interface Style {
   readonly eol: string;
   /** The quote character for strings: `'` or `"`. */
   readonly mark: string;
   /** The indentation of one level. */
   readonly unit: string;
-  /** Whether keys that are valid names are quoted. */
+  /** Whether keys are quoted even if they are valid names. */
   readonly quotesKeys: boolean;
-  /** Whether there is padding: `{ a: 1 }` or `{a: 1}`, `[ 1 ]` or `[1]`, `a: 1` or `a:1`. */
+  /** Whether there are spaces inside braces: `{ a: 1 }` instead of `{a: 1}`. */
   readonly padsObjects: boolean;
+  /** Whether there are spaces inside brackets: `[ 1 ]` instead of `[1]`. */
   readonly padsLists: boolean;
+  /** Whether there is a space after a colon: `a: 1` instead of `a:1`. */
   readonly padsColons: boolean;
-  /** Whether the last item has a comma if the items are on several lines. */
+  /** Whether there is a comma after the last item if the items are on several lines. */
   readonly trailingComma: boolean;
 }
 
 interface WriteOptions {
-  /** The indentation of the line. */
+  /** The indentation of the line on which the value begins. */
   readonly indent: string;
-  /** The quote character of the string that is replaced. */
+  /** The quote character of the string that the value replaces. */
   readonly mark?: string | undefined;
   readonly isOneLine?: boolean;
-  /** The number of characters before the value on its line. */
+  /** The number of characters that precede the value on its line. */
   readonly width?: number;
 }
 
-/** The maximum width of a line; longer lines are split. */
+/** The maximum width of a line, in characters; longer lines are split. */
 const maxWidth = 120;
 
 /**
- * Determines the style of a text from its most frequent forms. A text without such forms gets the style used in the examples in this
- * repository.
+ * Returns the style of a text, determined from its most frequent forms. A text without such forms gets the style used in the examples in
+ * this repository.
  */
 export function styleOf(text: string, root: Json5Node): Style {
   const count = {
@@ -131,7 +133,7 @@ function writeLine(value: unknown, style: Style): string {
   return `{${pad}${entries.join(comma)}${pad}}`;
 }
 
-/** Returns a key followed by a colon. */
+/** Returns a key as JSON5, followed by a colon. */
 export function writeKey(key: string, style: Style, isQuoted = style.quotesKeys): string {
   const name = isName(key) && !isQuoted ? key : quote(key, style.mark);
   return `${name}:${style.padsColons ? ' ' : ''}`;
@@ -143,7 +145,7 @@ function isName(key: string): boolean {
 
 const escapes: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\b': '\\b', '\f': '\\f' };
 
-/** Returns a string in quotes. The other quotes are used if only they require no backslash. */
+/** Returns a string in quotes. Uses the other quotes if only these require no backslash. */
 function quote(text: string, mark: string): string {
   const other = mark === '"' ? "'" : '"';
   const used = text.includes(mark) && !text.includes(other) ? other : mark;

@@ -1,4 +1,4 @@
-// Runs the tests in flow files, each with its own hub and clock.
+// Runs the tests in flow files, each test with its own hub and clock.
 import { setImmediate as nextRound } from 'node:timers/promises';
 import type { AnyConnectionType } from '../connections/connection.ts';
 import type { ShownPart, TestResults } from '../connections/editing.ts';
@@ -12,7 +12,7 @@ import { messageOf } from '../model/error.ts';
 import { TestRun, upstreamOf, withRemotes } from './test-run.ts';
 
 export interface FlowTestOptions {
-  /** Whether all files form one installation, with addresses across files. By default, each file is an installation. */
+  /** true means that all files form one installation, with addresses across files. By default, each file is a separate installation. */
   readonly isTogether?: boolean;
   readonly types?: ReadonlyMap<string, AnyConnectionType>;
 }
@@ -23,9 +23,9 @@ export interface FlowTestResult {
   /** The location of the test, such as `demo.json5:7:20`. */
   readonly place: string;
   readonly isPassed: boolean;
-  /** The virtual time that elapsed in the test, in milliseconds. */
+  /** The virtual time that the test took, in milliseconds. */
   readonly virtualMs: number;
-  /** The timeline, with a mark where an expectation failed. Empty if the test passed. */
+  /** The test's timeline, with a mark where an expectation failed. Empty if the test passed. */
   readonly timeline: string;
 }
 
@@ -52,10 +52,10 @@ export async function* runFlowTests(
   }
 }
 
-/** How long the tests of an edit may run, in milliseconds. The hub continues to work between two tests. */
+/** The maximum duration of the tests that run for an edit, in milliseconds. The hub continues to work between two tests. */
 const editedTestsMs = 3000;
 
-/** Runs the tests in the given files of a plan, as time allows. `part` is the part of a timeline that may be shown. */
+/** Runs the tests in the given files of a plan, as time allows. `part` limits timelines to what may be shown. */
 export async function runTestsOf(plan: Plan, files: ReadonlySet<string>, part?: ShownPart): Promise<TestResults> {
   const tests = plan.tests.filter(({ file }) => files.has(file));
   const whole = withRemotes(plan);
@@ -81,7 +81,7 @@ async function runTest(plan: Plan, test: TestPlan, part?: ShownPart): Promise<Fl
     return { ...unreadable(test.file, whyUnknown(test)), name: test.name, place: test.place() };
   const needed = neededFor(plan, test);
   let run = await runOn(needed, test);
-  if (run.isFailed && needed !== plan) run = await runOn(plan, test); // the timeline shows the whole installation
+  if (run.isFailed && needed !== plan) run = await runOn(plan, test); // each timeline shows the whole installation
   return {
     name: test.name,
     file: test.file,
@@ -112,10 +112,10 @@ function unreadable(file: string, timeline: string): FlowTestResult {
 }
 
 // A test runs only a part of a large installation: the rules that may lead to the expected values, and the parameters that these rules and
-// the test name. Starting thousands of others for each of thousands of tests would take minutes.
+// the test name. Starting thousands of unnecessary rules for each of thousands of tests would take minutes.
 
 /**
- * Returns the plan with only the parts that the test needs. TypeScript rules may depend on any other rules, so a plan that contains such
+ * Returns the plan, reduced to the parts that a test needs. TypeScript rules may depend on any other rules, so a plan that contains such
  * rules is not reduced.
  */
 function neededFor(plan: Plan, { given, steps, played }: TestPlan): Plan {
@@ -139,7 +139,7 @@ function neededFor(plan: Plan, { given, steps, played }: TestPlan): Plan {
   };
 }
 
-/** Returns the connection without parameters that are not named, unless the connection computes parameters. */
+/** Returns a connection with only those parameters that are named, or the whole connection if it computes parameters. */
 function trimmed(connection: ConnectionPlan, named: ReadonlySet<string>): ConnectionPlan {
   const { id, inputs, parameters } = connection;
   const computes = Object.keys(inputs).length > 0 || parameters.some(({ access }) => access === 'read-only');

@@ -26,22 +26,22 @@ type Values = Readonly<Record<string, unknown>>;
  * `test-failed` with the timeline.
  */
 export interface FlowUnderTest {
-  /** The time in milliseconds since the start. */
+  /** The virtual time in milliseconds since the start. */
   readonly nowMs: number;
   /** Returns the value of a parameter, or undefined if the value is unknown or the parameter is a trigger. */
   read(address: string): Value | undefined;
-  /** Sets values by address, one after another. Parameters that only the outside world sets, such as a key, can be set as well. */
+  /** Sets values by address, one after another. Even parameters that only the outside world sets, such as a key, can be set. */
   set(values: Values): void;
-  /** Lets time pass, given in milliseconds or as a string such as `'1m30s'`. */
+  /** Lets virtual time pass. The duration is in milliseconds or a string such as `'1m30s'`. */
   advance(duration: number | string): void;
   /**
-   * Expects values by address. null or undefined means unknown; true for a trigger means that the trigger has fired since the last
-   * `expect`.
+   * Expects the given values, by address. null or undefined means unknown; true for a trigger means that the trigger has fired since the
+   * last `expect`.
    */
   expect(values: Values): void;
-  /** Lets time pass, and fails if a parameter has one of the values at any moment during that time. */
+  /** Lets virtual time pass, and fails if a parameter has its given value at any moment during that time. */
   never(duration: number | string, values: Values): void;
-  /** Runs steps in the form used in flow files. Their times count from the start. */
+  /** Runs steps in the form used in flow files. The times of the steps count from the start of the test. */
   do(steps: readonly FlowTestStep[]): void;
   /** Returns the timeline so far. */
   timeline(): string;
@@ -49,21 +49,21 @@ export interface FlowUnderTest {
 }
 
 export interface TestFlowOptions {
-  /** Values by address that are set before anything is running. They do not start rules. */
+  /** The values, by address, that are set before anything is running. These values do not start rules. */
   readonly given?: Values;
-  /** The time of day at the start. The default is Monday, 2024-01-01, 0:00 UTC. */
+  /** The time of day at the start of the test. The default is Monday, 2024-01-01, 0:00 UTC. */
   readonly start?: Date;
   /**
-   * The connections whose devices the steps simulate with `receive` and `sent`. For all other connections, the steps set the parameters
-   * directly.
+   * The IDs of connections whose devices the steps simulate with `receive` and `sent`. For all other connections, the steps set the
+   * parameters directly.
    */
   readonly devices?: readonly string[];
   readonly types?: ReadonlyMap<string, AnyConnectionType>;
 }
 
 /**
- * Starts a flow in virtual time, from files and folders or from data (`{ connections: {…}, rules: […] }`). Errors: `bad-flow` with all
- * errors in the flow.
+ * Starts a flow in virtual time, either from files and folders or from data (`{ connections: {…}, rules: […] }`). Errors: `bad-flow` with
+ * all errors in the flow.
  */
 export async function testFlow(
   flow: readonly string[] | object,
@@ -105,12 +105,12 @@ async function planOf(data: object, given?: TestFlowOptions['types']): Promise<P
   return withoutMistakes((mistakes) => checkFlowFiles([{ ...here, name: 'flow', data }], types, mistakes));
 }
 
-// Steps and values of tests in TypeScript go through the same checks as those of flow files.
+// Steps and values in TypeScript tests go through the same checks as those in flow files.
 
 /** A placeholder for the file, which a test in TypeScript does not have. */
 const here: FlowFile = { name: 'test', folder: resolve('.'), data: undefined, positionOf: () => undefined };
 
-/** Checks steps against the parameters in a plan. Errors of every method: `bad-flow` with all errors. */
+/** Reads and checks steps for the parameters in a plan. Errors of every method: `bad-flow` with all errors. */
 class StepReader {
   readonly #testable: Testable;
   readonly #played: ReadonlySet<string>;
@@ -142,7 +142,7 @@ class StepReader {
     return withoutMistakes((mistakes) => checkGiven(new SourceLocation(here, mistakes), values, this.#testable));
   }
 
-  /** Checks steps, the first of which is at `fromMs` or later. */
+  /** Checks and returns steps, the first of which is at `fromMs` or later. */
   steps(steps: readonly FlowTestStep[], fromMs: number): readonly TestStep[] {
     return withoutMistakes((mistakes) =>
       checkSteps(new SourceLocation(here, mistakes), steps, this.#testable, fromMs, this.#played),

@@ -31,7 +31,7 @@ const testEpochMs = Date.UTC(2024, 0, 1);
 const setBefore: Origin = { kind: 'client', name: 'given' };
 const test: Origin = { kind: 'client', name: 'test' };
 
-/** An expectation that must not be met before `untilMs`. */
+/** An expectation that must not be met until the time `untilMs`. */
 interface Watch {
   readonly expectation: Expectation;
   readonly untilMs: number;
@@ -40,7 +40,7 @@ interface Watch {
 export class TestRun {
   readonly clock = new VirtualClock();
   readonly timeline = new Timeline();
-  /** Whether an expectation has failed, in which case no further steps run. */
+  /** Whether an expectation has failed. After a failure, no further steps run. */
   isFailed = false;
   graph!: Graph;
   readonly #plan: Plan;
@@ -56,7 +56,10 @@ export class TestRun {
     this.#epochMs = epochMs;
   }
 
-  /** Starts the hub with given values at a time of day, and simulates the given devices. The clock is at 0 and has run no actions. */
+  /**
+   * Starts the hub with given values at a time of day, and simulates the given devices. Afterwards, the clock is at 0, and no scheduled
+   * action has run.
+   */
   static async start(
     plan: Plan,
     { given, startMs: epochMs = testEpochMs, played }: Pick<TestPlan, 'given' | 'startMs' | 'played'>,
@@ -64,7 +67,7 @@ export class TestRun {
     const run = new TestRun(plan, epochMs);
     const withDevices = (one: ConnectionPlan) => (played.has(one.id) ? run.#play(one) : simulated(one));
     const options: RunOptions = {
-      log: Journal.ungated(run.#createLog()), // a gate would measure real seconds
+      log: Journal.ungated(run.#createLog()), // a log gate would measure real seconds
       scheduler: run.clock,
       now: () => epochMs + run.clock.now(),
       prepare: (graph) => run.#prepare(graph, given),
@@ -75,7 +78,7 @@ export class TestRun {
     return run;
   }
 
-  /** Runs the steps and lets the time of the last `during` pass. A failure ends the run early and marks the timeline. */
+  /** Runs the steps, and lets the time of the last `during` pass. A failure ends the run early and is marked in the timeline. */
   do(steps: readonly TestStep[]): void {
     try {
       this.clock.asDefault(() => this.#doAll(steps));
@@ -164,7 +167,7 @@ export class TestRun {
     }
   }
 
-  /** Returns the connection with a device that is simulated by the steps. */
+  /** Returns a connection whose device is simulated by the steps. */
   #play(connection: ConnectionPlan): ConnectionPlan {
     const { id, settings, folder } = connection;
     const type = connection.type as ConnectionType;
@@ -188,7 +191,7 @@ export class TestRun {
     this.#watches = this.#watches.filter(({ untilMs }) => untilMs > this.clock.now());
   }
 
-  /** Writes as a client. A read-only parameter is written as its connection, which is not running. */
+  /** Writes a value as a client. A read-only parameter is written on behalf of its connection, which is not running. */
   #write({ address, value }: Assignment, origin: Origin): void {
     const node = this.#node(address);
     this.graph.writeTo(node, value, node.access === 'read-only' ? node.owner : origin);
@@ -240,10 +243,10 @@ export class TestRun {
   }
 }
 
-/** The maximum number of frames that wait for a `sent`. */
+/** The maximum number of frames that a simulated device keeps for the next `sent`. */
 const maxKeptFrames = 20_000;
 
-/** A device simulated by the steps of a test: the transport of its connection, through which no data leaves the process. */
+/** A device that is simulated by the steps of a test. It serves as the transport of its connection, so that no data leaves the process. */
 class TestDevice implements Transport {
   readonly name = 'test';
   readonly keepsFrames: boolean;
@@ -272,14 +275,14 @@ class TestDevice implements Transport {
     };
   }
 
-  /** Sends bytes to the hub. Returns false if there is no open link. */
+  /** Makes the device send bytes to the hub. Returns false if there is no open link. */
   receive(bytes: Uint8Array): boolean {
-    const wasOpen = this.#isOpen; // the hub may close the link after the message
+    const wasOpen = this.#isOpen; // the hub may close the link after a message
     if (wasOpen) this.#listener!.received(bytes);
     return wasOpen;
   }
 
-  /** Ends the link, and refuses further links until `isUp` is true again. */
+  /** Makes the device reachable or not. When `isUp` is false, the link ends, and further links are refused until `isUp` is true again. */
   link(isUp: boolean): void {
     this.#isUp = isUp;
     const listener = this.#listener;
@@ -295,7 +298,7 @@ class TestDevice implements Transport {
     this.#sent.push(frame);
   }
 
-  /** Returns the frames that the hub has sent since the last call. */
+  /** Returns the frames that the hub has sent to the device since the last call. */
   takeSent(): readonly string[] {
     const sent = this.#sent;
     this.#sent = [];
@@ -310,7 +313,7 @@ class TestDevice implements Transport {
       listener.opened();
     } else {
       this.#forget();
-      listener.closed('connect ECONNREFUSED'); // the hub then retries after at most 4 s
+      listener.closed('connect ECONNREFUSED'); // so that the hub retries after at most 4 s
     }
   }
 
@@ -320,26 +323,28 @@ class TestDevice implements Transport {
   }
 }
 
-// The timeline of a test: each change with its time, its previous value and its origin, and a mark where the test failed. It keeps a
-// bounded number of lines, the newest of each parameter. A failure shows the lines that may have led to it.
+// The timeline of a test: each change with its time, its previous value and its origin, and a mark where the test failed. The number of
+// kept lines is limited; the newest lines of each parameter are kept. If the test fails, the timeline shows the lines that may have led to
+// the failure.
 
-/** The maximum number of lines in a timeline, and of lines per parameter. Further lines are only counted. */
+/** The maximum number of lines that a timeline shows. Further lines are only counted. */
 export const maxTimelineLines = 200;
+/** The maximum number of lines that a timeline shows per parameter. */
 export const maxLinesOfParameter = 20;
-/** The maximum number of lines in memory, of which the timeline shows a part. */
+/** The maximum number of lines that a timeline keeps in memory. Only a part of these lines is shown. */
 const maxKeptLines = 10 * maxTimelineLines;
 
 const widestColumn = 40;
 
 interface Line {
   readonly isMark: boolean;
-  /** The parameter that changed. Undefined if the line is always shown. */
+  /** The address of the changed parameter. Undefined if the line is always shown. */
   readonly address?: string;
-  /** Set if the line is dropped because its parameter has `maxLinesOfParameter` newer lines. */
+  /** true if the line is dropped because its parameter has `maxLinesOfParameter` newer lines. */
   isLeft?: true;
   readonly timeMs: number;
   readonly columns: readonly string[];
-  /** The writer that is named in the columns. */
+  /** The writer, which has its own column. */
   readonly origin?: Origin | undefined;
 }
 
@@ -348,10 +353,10 @@ class Timeline {
   readonly #values = new Map<string, Value>();
   readonly #linesOf = new Map<string, Line[]>();
   #count = 0;
-  /** The parameters that may have led to the failure; undefined means all parameters. */
+  /** The addresses of the parameters that may have led to the failure; undefined stands for all parameters. */
   #relevant: Set<string> | undefined;
 
-  /** Records an initial value. */
+  /** Records the value of a parameter at the start of the test. */
   addKnown(address: string, value: Value): void {
     this.#values.set(address, value);
   }
@@ -364,18 +369,21 @@ class Timeline {
     this.#add({ isMark: false, timeMs, address, columns: [address, what, formatOrigin(origin)], origin });
   }
 
-  /** Adds a log line, such as a rule that failed on a value. */
+  /** Adds a log line as a note, for example about a rule that failed on a value. */
   addNote(timeMs: number, text: string): void {
     this.#add({ isMark: false, timeMs, columns: [text] });
   }
 
-  /** Marks the moment at which an expectation failed. Only changes of the relevant parameters are shown. */
+  /** Marks the moment at which an expectation failed. The timeline then shows only the changes of relevant parameters. */
   addMark(timeMs: number, address: string, text: string, relevant?: ReadonlySet<string>, origin?: Origin): void {
     if (relevant !== undefined) this.#relevant = new Set([...(this.#relevant ?? []), ...relevant]);
     this.#add({ isMark: true, timeMs, columns: [address, text], origin });
   }
 
-  /** Returns the lines in columns, possibly only the lines that a user may see, without log lines. A mark starts with `>>`. */
+  /**
+   * Returns the timeline in columns. With `part`, only the lines that a user may see are included, without log lines. A mark starts with
+   * `>>`.
+   */
   format(part?: ShownPart): string {
     const lines = this.#lines.filter((line) => this.#isShown(line));
     const shown = (part === undefined ? lines : lines.flatMap((line) => shownOf(line, part))).slice(-maxTimelineLines);
@@ -418,7 +426,7 @@ class Timeline {
   }
 }
 
-/** Returns what a user may see of a line: nothing, the line, or the line without its writer. */
+/** Returns the part of a line that a user may see: nothing, the whole line, or the line without its writer. */
 function shownOf(line: Line, { mayRead, mayName }: ShownPart): Line[] {
   const { address, isMark, origin, columns } = line;
   if (address === undefined ? !isMark : !mayRead(address)) return [];
@@ -433,7 +441,7 @@ function formatOrigin({ kind, name }: Origin): string {
   return kind === 'client' ? name : `${kind} "${name}"`;
 }
 
-/** Formats milliseconds as hours, minutes and seconds: 3500 → `0:00:03.500`. */
+/** Formats a time in milliseconds as hours, minutes and seconds: 3500 → `0:00:03.500`. */
 function formatTime(timeMs: number): string {
   const two = (number: number) => String(number).padStart(2, '0');
   const seconds = Math.floor(timeMs / 1000);
@@ -441,19 +449,20 @@ function formatTime(timeMs: number): string {
   return `${clock}.${String(Math.floor(timeMs % 1000)).padStart(3, '0')}`;
 }
 
-// The upstream of parameters: the sources of the rules that write them, and in turn the upstream of these, also through connections.
+// Finds the upstream of parameters: the sources of the rules that write the parameters, the sources of the rules that write those sources,
+// and so on, also through connections.
 
-/** The rules and connections in a plan that produce values, by address. */
+/** The rules and connections in a plan that produce values, by the address of the parameter. */
 interface Makers {
   readonly rules: ReadonlyMap<string, readonly RulePlan[]>;
   /** The connections that compute a parameter from other parameters. */
   readonly connections: ReadonlyMap<string, ConnectionPlan>;
 }
 
-/** Cached for all tests of a plan. */
+/** The producers of each plan, cached because all tests of a plan use them. */
 const knownMakers = new WeakMap<Plan, Makers>();
 
-/** Returns the addresses, and all addresses that may cause changes of them. */
+/** Returns the given addresses, and all addresses at which a change may cause changes of these parameters. */
 export function upstreamOf(plan: Plan, addresses: Iterable<string>): ReadonlySet<string> {
   const makers = knownMakers.get(plan) ?? makersOf(plan);
   knownMakers.set(plan, makers);
@@ -491,9 +500,9 @@ function makersOf({ rules, connections }: Plan): Makers {
   return { rules: writers, connections: new Map(computed) };
 }
 
-// Parameters of other hubs that a file declares: a test simulates these hubs, like everything outside.
+// Parameters of other hubs that a file declares. A test simulates these hubs, like everything else outside the process.
 
-/** Returns the plan with a stand-in for each connection of another hub. */
+/** Returns the plan with a stand-in for each connection that belongs to another hub. */
 export function withRemotes(plan: Plan): Plan {
   const own = new Set(plan.connections.map(({ id }) => id));
   const remote = plan.connections.flatMap(standInsFor).filter(({ id }) => !own.has(id));

@@ -4,10 +4,10 @@
 import { asyncScheduler, type SchedulerAction, type SchedulerLike, Subscription } from 'rxjs';
 import { Heap } from '../model/heap.ts';
 
-/** The maximum number of actions at the same time, which ends timers of 0 ms that restart one another forever. */
+/** The maximum number of actions that run at the same virtual time. The maximum ends timers of 0 ms that restart one another forever. */
 export const maxActionsAtOneTime = 100_000;
 
-/** The number of removed actions that the heap may always contain. */
+/** The number of removed actions that may remain in the heap before a cleanup. */
 const fewDue = 64;
 
 type Work<State> = (this: SchedulerAction<State>, state?: State) => void;
@@ -16,24 +16,24 @@ interface Action {
   run(): void;
 }
 
-/** An action and its time. */
+/** A scheduled action and its time. */
 interface Due {
   /** The action; undefined if the action was removed and does not run. */
   action: Action | undefined;
   readonly timeMs: number;
-  /** The position in the order of scheduling, which decides between equal times. */
+  /** The action's position in the order of scheduling, which decides between equal times. */
   readonly number: number;
 }
 
 export class VirtualClock implements SchedulerLike {
   #due = new Heap<Due>(isBefore);
-  /** The actions that will run. */
+  /** The scheduled actions that have not been removed. */
   readonly #dueOf = new Map<Action, Due>();
   #enqueued = 0;
   #nowMs = 0;
   #actionsNow = 0;
 
-  /** Returns the time in milliseconds since the clock was created. */
+  /** Returns the virtual time in milliseconds since the clock was created. */
   now(): number {
     return this.#nowMs;
   }
@@ -42,7 +42,7 @@ export class VirtualClock implements SchedulerLike {
     return new VirtualAction(this, work).schedule(state, delayMs);
   }
 
-  /** Schedules the action after the delay. Replaces an earlier schedule of the same action. */
+  /** Schedules an action after a delay in milliseconds. Replaces an earlier schedule of the same action. */
   enqueue(action: Action, delayMs: number): void {
     this.remove(action);
     const timeMs = this.#nowMs + Math.max(0, delayMs);
@@ -60,8 +60,8 @@ export class VirtualClock implements SchedulerLike {
   }
 
   /**
-   * Moves to a time and runs all actions that are due by then. Ends early when `isOver` returns true. Errors: any error from an action, and
-   * more than `maxActionsAtOneTime` actions at one time.
+   * Moves the clock to a time, and runs all actions that are due by then, in order. Ends early when `isOver` returns true. Errors: any
+   * error from an action, and more than `maxActionsAtOneTime` actions at one time.
    */
   advanceTo(timeMs: number, isOver: () => boolean = () => false): void {
     while (!isOver()) {
@@ -100,7 +100,7 @@ export class VirtualClock implements SchedulerLike {
     }
   }
 
-  /** Removes actions that timers leave in the heap when they restart repeatedly. */
+  /** Removes from the heap the actions that timers have left there by restarting repeatedly. */
   #forgetRemoved(): void {
     this.#due = new Heap<Due>(isBefore);
     for (const due of this.#dueOf.values()) this.#due.add(due);
