@@ -36,15 +36,20 @@ import { keptLogEntries, logBytes, readLogEntries, tables } from './audit-tables
 import { areWhole, blockColumns, checksumOf, isWhole } from './entry-blocks.ts';
 import { EntryAges } from './find-entries.ts';
 
-/** The interval at which the database deletes rows that are too old, and the maximum number of rows deleted in one transaction. */
+/**
+ * The interval at which the database deletes rows that are too old, in milliseconds, and the maximum numbers of rows and of blocks that one
+ * transaction deletes.
+ */
 const pruneEveryMs = 60_000;
 const prunedRows = 10_000;
 const prunedBlocks = 40;
-/** The database deletes its oldest rows, up to `forgottenShare` of all rows, once this share of its maximum size is in use. */
+/**
+ * Once this share of the database's maximum size is in use, the database deletes its oldest entries, up to `forgottenShare` of all entries.
+ */
 const fullShare = 0.9;
 const forgottenShare = 0.1;
 
-/** The size of a row, including its index entry but not its strings, and the size of the pages that a batch fills only partly. */
+/** The size of a row with its index entry but without its strings, in bytes, and the size of the pages that a batch fills only partly. */
 const rowBytes = 64;
 const spareBytes = 64 * 1024;
 
@@ -85,7 +90,7 @@ export class AuditDatabase {
   #prunedAt = Number.NEGATIVE_INFINITY;
   readonly leftOut = new LeftOutRows();
 
-  /** Opens an existing database. Errors: any SQLite error. After an error, nothing remains open. */
+  /** Opens an existing database for writing. Errors: any SQLite error. After an error, nothing remains open. */
   constructor(path: string, maxBytes: number, keepMs: number, now = readClocks(), isSuspect = false) {
     this.#folder = dirname(path);
     this.#database = openDatabase(path, maxBytes, logBytes, 1);
@@ -94,7 +99,7 @@ export class AuditDatabase {
       let dropped = 0;
       let damaged = 0;
       inTransaction(this.#database, () => {
-        if (isTable(this.#database, 'entry')) this.#database.exec('ALTER TABLE entry RENAME TO entry_row'); // its earlier name
+        if (isTable(this.#database, 'entry')) this.#database.exec('ALTER TABLE entry RENAME TO entry_row'); // the table's earlier name
         this.#database.exec(tables); // an earlier version had fewer tables
         dropped = dropOutOfRange(this.#database, numbers);
         if (isSuspect || isSmall(path))
@@ -113,7 +118,7 @@ export class AuditDatabase {
     }
   }
 
-  /** Reads the data that the hub needs, without changing the database. Errors: any SQLite error, `DamagedError`. */
+  /** Reads the data that the hub needs at its start, without changing the database. Errors: any SQLite error, `DamagedError`. */
   static read(path: string, { isRead, isSuspect }: Pick<OpenAudit, 'isRead' | 'isSuspect'>): HeldAudit {
     const database = readDatabase(path);
     try {
@@ -151,14 +156,14 @@ export class AuditDatabase {
     this.#prune();
   }
 
-  /** The time of the oldest entry; undefined if there is none. */
+  /** Returns the time of the oldest entry, in milliseconds since 1970; undefined if there is none. */
   oldest(): number | undefined {
     const first = (table: string) => `SELECT * FROM (SELECT n, time FROM ${table} ORDER BY n LIMIT 1)`;
     const select = `${first('entry_row')} UNION ALL ${first('entry_block')} ORDER BY n LIMIT 1`;
     return (this.#statement(select).get() as { time: number } | undefined)?.time;
   }
 
-  /** Empties the log and frees its disk space for the values. Errors: any SQLite error. */
+  /** Empties the write-ahead log and frees its disk space, which the values may need. Errors: any SQLite error. */
   emptyLog(): void {
     emptyLog(this.#database, true);
   }
@@ -199,7 +204,7 @@ export class AuditDatabase {
     this.#putEntry.run(BigInt(n), BigInt(Math.trunc(time)), kind, user, address, type, old, now, BigInt(count), cause);
   }
 
-  /** Deletes a limited number of the rows that are too old or in excess. */
+  /** Deletes rows that are too old or in excess, a limited number at a time. */
   #prune(): void {
     if (this.#isLarge()) this.#forgetOldest();
     const now = this.#ages.ran;
@@ -255,8 +260,8 @@ export class AuditDatabase {
 
 const blockEntries = 'SELECT coalesce(sum(count), 0) FROM entry_block';
 /**
- * Selects the number of the last entry to delete, so that at least the given number of entries is deleted. A block has the number of its
- * last entry.
+ * Selects the number of the last entry to delete, so that more than the given number of entries is deleted. A block counts by the number of
+ * its last entry.
  */
 const lastOfOldest = `
   SELECT last FROM (
@@ -266,10 +271,10 @@ const lastOfOldest = `
     )
   ) WHERE counted > ? ORDER BY last LIMIT 1`;
 
-/** The maximum number of bytes that a number or a boolean takes. */
+/** The size of a number or a boolean in a row, in bytes, at most. */
 const numberBytes = 9;
 
-/** Returns the approximate size of a batch in the write-ahead log. */
+/** Returns the approximate size of a batch in the write-ahead log, in bytes. */
 function bytesOf({ rows, blocks = [], log }: AuditBatch): number {
   const lengthOf = (value: unknown) => (typeof value === 'string' ? value.length : numberBytes);
   let bytes = spareBytes;
@@ -284,7 +289,7 @@ function isTable(database: DatabaseSync, name: string): boolean {
   return database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== undefined;
 }
 
-/** The highest number of an entry in a block; 0 if there is none. */
+/** Returns the highest number of an entry in a block; 0 if there are no blocks. */
 function lastOfBlocks(database: DatabaseSync): number {
   const select = `SELECT coalesce(max(last), 0) AS n FROM entry_block WHERE ${areWhole}`;
   return (database.prepare(select).get() as { n: number }).n;
@@ -324,7 +329,10 @@ function endOf({ seen, isClean, count }: Run) {
   return { endedAt: seen, isClean, count };
 }
 
-/** Returns integers and booleans as bigints, because SQLite would store a JavaScript number as a float. */
+/**
+ * Returns a value in the form in which SQLite stores it. Integers and booleans become bigints, because SQLite would store a JavaScript
+ * number as a float.
+ */
 function stored(type: ValueType | '', value: Value | undefined): string | Uint8Array | number | bigint | null {
   if (value === undefined) return null;
   if (typeof value === 'string') return storedText(value);

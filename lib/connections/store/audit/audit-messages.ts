@@ -6,25 +6,28 @@ import type { KeptLog } from '../../persistence.ts';
 import type { PackedRows } from '../packed-rows.ts';
 import type { OpenedStored, Written } from '../thread/values/values-messages.ts';
 
-/** An audit entry. The queue may count further changes in an entry and write the entry again. */
+/** An audit entry. The queue may count further changes in an entry, which is then written again. */
 export interface AuditRow {
-  /** 0 until the entry is first sent to the thread. */
+  /** The number of the entry; 0 until the entry is first sent to the thread. */
   n: number;
   readonly time: number;
   readonly kind: AuditKind;
   readonly user: string;
   readonly address: string;
-  /** The type of a parameter; empty for an entry without a parameter. */
+  /** The type of the parameter; empty for an entry without a parameter. */
   readonly type: ValueType | '';
   readonly before: Value | undefined;
   after: Value | undefined;
   count: number;
   readonly cause: string;
-  /** Whether the entry counts further changes and is therefore written again. */
+  /** Whether the entry may count further changes and be written again. */
   readonly isCounting?: boolean;
 }
 
-/** Packed entries. `entries` is UTF-8 encoded JSON; the numbers and times belong to the first and the last entry. */
+/**
+ * Many entries in one row. `entries` is UTF-8 encoded JSON; `n` and `time` belong to the first entry, `last` and `lastTime` to the last
+ * entry.
+ */
 export interface EntryBlock {
   readonly n: number;
   readonly last: number;
@@ -37,17 +40,17 @@ export interface EntryBlock {
 export interface OpenAudit {
   readonly ask: 'open';
   readonly folder: string;
-  /** The maximum size of the database. */
+  /** The maximum size of the database, in bytes. */
   readonly maxBytes: number;
   /** The age, in milliseconds, from which the thread deletes entries; Infinity to keep all entries. */
   readonly keepMs: number;
-  /** Whether to return the log from earlier runs. */
+  /** Whether to return the newest entries of the log from earlier runs. */
   readonly isRead: boolean;
   /** Whether to check the whole file because a reader has found damage in it. */
   readonly isSuspect: boolean;
 }
 
-/** The entries of one transaction. */
+/** The entries that are written in one transaction. */
 export interface AuditBatch {
   readonly rows: readonly AuditRow[];
   readonly blocks?: readonly EntryBlock[];
@@ -55,16 +58,16 @@ export interface AuditBatch {
   readonly run: Run;
 }
 
-/** A batch in transit. Its rows are cells from `cellsOf`, packed. */
+/** A batch on its way to the thread. Its rows are packed, as cells from `cellsOf`. */
 export type PackedAuditBatch = Omit<AuditBatch, 'rows'> & { readonly rows: PackedRows };
 
 /** The last recorded run of the hub. */
 export interface Run {
   /** The last time at which the hub was known to be running, in milliseconds since 1970. */
   readonly seen: number;
-  /** Whether the run ended cleanly. */
+  /** Whether the run ended with a shutdown of the hub. */
   readonly isClean: boolean;
-  /** Identifies the numbering of the log. */
+  /** Identifies the numbering of the log entries. */
   readonly count: string;
 }
 
@@ -76,7 +79,7 @@ export type AuditRequest =
 export type OpenedAudit = OpenedStored<HeldAudit>;
 
 export interface HeldAudit {
-  /** The highest numbers of an audit entry and of a log entry; 0 if there are no entries. */
+  /** The highest number of an audit entry, and the highest number of a log entry; 0 if there are no entries. */
   readonly lastEntry: number;
   readonly lastLog: number;
   /** The last recorded run; undefined if no run has been recorded yet. */

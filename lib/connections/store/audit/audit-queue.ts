@@ -7,13 +7,13 @@ import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
 import type { AuditRow } from './audit-messages.ts';
 import { cut, rowOf, rowOfLost, rowOfReported, rowOfReportedLost } from './audit-tables.ts';
 
-/** The maximum rate at which each local change gets its own entry. */
+/** The maximum number of local changes per second that get their own entries. */
 export const exactRowsPerSecond = 5000;
-/** The same rate for writes that other hubs make on this hub, and for changes of their own parameters that other hubs report. */
+/** The same maximum for writes that other hubs make on this hub, and for changes of their own parameters that other hubs report. */
 export const exactWritesPerSecond = 2000;
 export const exactReportsPerSecond = 500;
 /**
- * The maximum number of entries per second that count reported changes by hub and address; entries that count by hub alone are not
+ * The maximum number of entries per second that count reported changes by hub and address. Entries that count changes by hub alone are not
  * included.
  */
 export const countedReportsPerSecond = 1000;
@@ -24,28 +24,28 @@ const maxHubs = 300;
  * is recorded.
  */
 export const maxWaitingRows = 50_000;
-/** The maximum number of entries in one transaction. */
+/** The maximum number of entries that are taken for one transaction. */
 export const maxBatchRows = 5000;
 
-/** An entry that counts further changes. `at` is its last position in the queue. */
+/** An entry that counts further changes. `at` is its most recent position in the queue. */
 interface Counting {
   readonly row: AuditRow;
   at: number;
 }
 
-/** Entries by user or reporting hub, then by address or another key. */
+/** The counting entries by user or reporting hub, and then by parameter or another key. */
 type Counted = Map<Origin | string, Map<Parameter | string, Counting>>;
 
 export class AuditQueue {
   #waiting: AuditRow[] = [];
-  /** The number of entries taken so far, which is the position of the first waiting entry. */
+  /** The number of entries taken so far, which is also the position of the first waiting entry. */
   #taken = 0;
   #lastNumber = 0;
   #second = 0;
   #inSecond = 0;
-  /** The entries of the current second that count further changes, by user and address. */
+  /** The counting entries of the current second, by user and parameter. */
   readonly #counting: Counted = new Map();
-  /** This second's entries for reports from other hubs, by hub. The clock of this hub determines the second. */
+  /** The counting entries for reports from other hubs in the current second, by hub. The clock of this hub determines the second. */
   readonly #reported: Counted = new Map();
   #reportedSecond = 0;
   #writesInSecond = 0;
@@ -54,7 +54,7 @@ export class AuditQueue {
   readonly #now: () => number;
   #lost = 0;
   #lostSince = 0;
-  /** The number of entries lost since the start. */
+  /** The number of changes and entries lost since the start. */
   lost = 0;
 
   /** `now` returns the time of day in milliseconds since 1970. */
@@ -66,7 +66,7 @@ export class AuditQueue {
     return this.#waiting.length;
   }
 
-  /** Numbers new entries from `n` + 1. */
+  /** Continues the numbering of entries after `n`. */
   startAfter(n: number): void {
     this.#lastNumber = Math.max(this.#lastNumber, n);
   }
@@ -80,7 +80,7 @@ export class AuditQueue {
     }
   }
 
-  /** Adds an entry before all waiting entries. */
+  /** Adds an entry in front of all waiting entries. */
   addFirst(row: AuditRow): void {
     this.#waiting.unshift(row);
     this.#taken--;
@@ -131,7 +131,7 @@ export class AuditQueue {
     }
   }
 
-  /** Takes the oldest entries. An entry that is still counting changes is queued again. */
+  /** Removes and returns the oldest entries, which are numbered. An entry that counts another change afterwards is queued again. */
   take(): AuditRow[] {
     if (this.#lost > 0 && this.#waiting.length < maxWaitingRows / 2) this.#reportLost();
     const taken = this.#waiting.splice(0, maxBatchRows);

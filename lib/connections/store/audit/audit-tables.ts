@@ -43,20 +43,20 @@ export const tables = `
   ) STRICT;
   CREATE TABLE IF NOT EXISTS age_mark (ran INTEGER PRIMARY KEY, n INTEGER NOT NULL) STRICT;`;
 
-/** The size to which the write-ahead log may grow before it is emptied; the file stays at this size. */
+/** The size in bytes at which the write-ahead log is emptied; the file keeps this size. */
 export const logBytes = 512 * 1024;
-/** The length, in UTF-16 code units, to which strings in entries are truncated. */
+/** The length to which strings in entries are truncated, in UTF-16 code units. */
 const maxTextUnits = 500;
-/** The number of log entries that are kept; older entries are deleted. */
+/** The number of log entries that the database keeps; older entries are deleted. */
 export const keptLogEntries = 10_000;
-/** The number of log entries that the hub loads at startup, starting from the newest; the hub shows no more than this many. */
+/** The number of log entries that the hub loads at startup, which are the newest. The hub shows no more than this many. */
 export const readLogEntries = 2000;
 
-// Creates entries of the audit.
+// Creates the entries of the audit.
 
 const nothing = { address: '', type: '', before: undefined, after: undefined } as const;
 
-/** Creates the entry for a change or a fired trigger. */
+/** Creates the entry for a change of a value or the fire of a trigger. */
 export function rowOf({ parameter: { address, type }, time, origin, previous, value }: Change): AuditRow {
   const user = cut(userOf(origin));
   const cause = describeTrace(origin);
@@ -77,8 +77,8 @@ export function rowOf({ parameter: { address, type }, time, origin, previous, va
 }
 
 /**
- * Returns the name of a client or a connection. If the change comes from another hub, the writer may also be a rule, as reported by this
- * hub.
+ * Returns the name of the client or connection that made a change. If the change comes from another hub, the writer may also be a rule, as
+ * reported by that hub.
  */
 function userOf(origin: Origin): string {
   const { kind, name, reportedBy } = origin;
@@ -86,7 +86,7 @@ function userOf(origin: Origin): string {
   return writerName({ ...origin, name: `${kind} ${name}` });
 }
 
-/** Creates the entry for an audit event in the hub itself. */
+/** Creates the entry for an event in the hub, such as a sign-in or a reload. */
 export function rowOfEvent(
   { kind, user, address, before, after, cause, count = 1 }: AuditEvent,
   time: number,
@@ -105,7 +105,7 @@ export function rowOfEvent(
   };
 }
 
-/** Creates the entry for a start of the hub, which also records how the previous run ended. */
+/** Creates the entry for a start of the hub, which also states how the previous run ended. */
 export function rowOfStart(
   hub: Pick<HubPort, 'version' | 'startedAt'>,
   held: HeldAudit | undefined,
@@ -118,18 +118,24 @@ export function rowOfStart(
   return { ...nothing, n: 0, time, kind: 'start', user: 'hub', after: version, count: 1, cause };
 }
 
-/** Creates the entry for lost entries. */
+/** Creates the entry for a number of lost entries. */
 export function rowOfLost(time: number, count: number): AuditRow {
   const cause = 'entries arrived faster than they could be written';
   return { ...nothing, n: 0, time, kind: 'lost', user: 'hub', count, cause };
 }
 
-/** Creates one entry for all changes of a parameter that another hub reports within a second. An empty `hub` stands for any further hub. */
+/**
+ * Creates the entry that counts the changes of a parameter that another hub reports within a second. An empty `hub` stands for all hubs
+ * that are not counted separately.
+ */
 export function rowOfReported(change: Change, hub: string): AuditRow {
   return { ...rowOf(change), user: reporterOf(hub), cause: 'of one or more users, counted together' };
 }
 
-/** Creates one entry for changes that another hub reports within a second if there are too many to record separately. */
+/**
+ * Creates the entry that counts the changes that another hub reports within a second if there are too many changes to record them by
+ * address.
+ */
 export function rowOfReportedLost(time: number, hub: string): AuditRow {
   const cause = 'more changes from this origin within a second than are stored';
   return { ...nothing, n: 0, time, kind: 'lost', user: reporterOf(hub), count: 1, cause };
@@ -139,7 +145,7 @@ function reporterOf(hub: string): string {
   return hub === '' ? 'further hubs' : `hub ${hub}`;
 }
 
-/** Returns an entry as cells, which are sent to another thread. */
+/** Returns the cells of an entry, which are packed and sent to another thread. */
 export function cellsOf({
   n,
   time,
@@ -160,7 +166,7 @@ export function rowOfCells(cells: readonly Cell[]): AuditRow {
   return { n, time, kind, user, address, type, before, after, count, cause } as AuditRow;
 }
 
-/** Truncates long strings. */
+/** Truncates a string that is too long for an entry; returns any other value unchanged. */
 export function cut<Kind extends Value | undefined>(value: Kind): Kind {
   if (typeof value !== 'string' || value.length <= maxTextUnits) return value;
   return `${beginningOf(value, maxTextUnits)}…` as Kind;

@@ -8,17 +8,17 @@ import { JsonBytes } from '../packed-rows.ts';
 import { isWithin, readList } from '../thread/database/read-rows.ts';
 import type { AuditRow, EntryBlock } from './audit-messages.ts';
 
-/** The minimum number of entries in a block. If there are fewer entries, they get separate rows. */
+/** The minimum number of entries in a block. Fewer entries get separate rows. */
 const leastEntries = 16;
 const mostEntries = 500;
 
 interface PackedEntries {
-  /** The entries that get their own rows. */
+  /** The entries that are stored in separate rows. */
   readonly rows: readonly AuditRow[];
   readonly blocks: readonly EntryBlock[];
 }
 
-/** Packs entries into blocks. Within a block, numbers increase and times never decrease. */
+/** Packs entries into blocks as far as possible. Within a block, numbers increase and times never decrease. */
 export function packEntries(all: readonly AuditRow[]): PackedEntries {
   const rows: AuditRow[] = [];
   const blocks: EntryBlock[] = [];
@@ -46,13 +46,13 @@ export function packEntries(all: readonly AuditRow[]): PackedEntries {
   return { rows, blocks };
 }
 
-/** The usual maximum size of a block's JSON while the block is being written. */
+/** The buffer in which the JSON of a block is written, with its initial size in bytes. */
 const json = new JsonBytes(32 * 1024);
 const code = { '[': 0x5b, ']': 0x5d, ',': 0x2c } as const;
 
 /**
- * Writes `[number, time, kind, user, address, type, before, after]`, and a cause if there is one. The number and the time are relative to
- * the first entry in the block. Returns false if the entry needs its own row.
+ * Writes an entry as `[number, time, kind, user, address, type, before, after]`, and a cause if there is one. The number and the time are
+ * relative to the first entry in the block. Returns false if the entry needs a separate row.
  */
 function pack(row: AuditRow, n: number, since: number, isFirst: boolean): boolean {
   const { time, kind, before, after, cause } = row;
@@ -75,7 +75,7 @@ function pack(row: AuditRow, n: number, since: number, isFirst: boolean): boolea
   return true;
 }
 
-/** Returns whether SQLite reads the same value from JSON as from a separate row. */
+/** Returns whether SQLite reads the same value from the JSON of a block as from a separate row. */
 function isPackable({ type }: AuditRow, value: AuditRow['after']): boolean {
   if (typeof value === 'string') return !value.includes('\0') && value.isWellFormed();
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return true;
@@ -91,8 +91,7 @@ function putValue({ type }: AuditRow, value: AuditRow['after']): void {
 }
 
 /**
- * The names in the last entry for each address as JSON, because entries often repeat these names: `,"change","api
- * 10.0.0.3","desk/lamp","B",`.
+ * The names in the last entry for each address, as JSON, because entries often repeat them: `,"change","api 10.0.0.3","desk/lamp","B",`.
  */
 const known = new Map<string, Pick<AuditRow, 'kind' | 'user' | 'type'> & { readonly text: string }>();
 const mostKnown = 1000;
@@ -117,7 +116,7 @@ export const blockTable = `
       coalesce(one.value ->> 8, '') AS cause
     FROM entry_block, json_each(iif(json_valid(entries), entries, '[]')) AS one WHERE one.type = 'array';`;
 
-/** A stored entry. */
+/** An entry as it is stored, whether in a separate row or in a block. */
 export interface StoredEntry extends Omit<AuditRow, 'before' | 'after' | 'isCounting'> {
   readonly before: string | Uint8Array | number | null;
   readonly after: string | Uint8Array | number | null;
@@ -138,12 +137,12 @@ export function checksumOf(n: number, time: number, count: number, entries: stri
   return crc32(`${n} ${time} ${count}`, crc32(entries));
 }
 
-/** Returns whether a block is undamaged. */
+/** Returns whether the checksum of a block is right. */
 export function isWhole([n, time, count, checksum, json]: StoredBlock): boolean {
   return typeof json === 'string' && checksumOf(n, time, count, json) === checksum;
 }
 
-/** Returns the entries of a block, oldest first; an empty list if the block is damaged. */
+/** Returns the entries in a block, oldest first; an empty list if the block is damaged. */
 export function unpackEntries(block: StoredBlock): readonly StoredEntry[] {
   if (!isWhole(block)) return [];
   const [n, time, count, , json] = block;
@@ -167,7 +166,7 @@ type Row = readonly [
   cause?: string,
 ];
 
-/** Returns whether data is a valid row. A user may have edited the row, including its checksum. */
+/** Returns whether an item in a block is a valid entry. A user may have edited the block, including its checksum. */
 function isRow(row: unknown): row is Row {
   if (!Array.isArray(row) || row.length < 8 || row.length > 9) return false;
   const [further, later, ...cells] = row;

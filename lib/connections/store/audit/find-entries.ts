@@ -1,4 +1,4 @@
-// Finds audit entries, newest first.
+// Finds audit entries for a query, newest first.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { globToRegExp } from '../../../model/glob.ts';
 import { type AuditEntry, auditKinds } from '../../../model/reports/audit-entry.ts';
@@ -10,23 +10,26 @@ import { DamagedError, inTransaction } from '../thread/database/store-database.t
 import type { AuditRow, EntryBlock } from './audit-messages.ts';
 import { areWhole, blockColumns, isWhole, type StoredBlock, type StoredEntry, unpackEntries } from './entry-blocks.ts';
 
-/** The number of rows after which the search checks its time limit. */
+/** The number of rows between two checks of the time limit. */
 const checkEvery = 1000;
 
-/** Skips rows that a user has edited to contain invalid values, so that all other rows remain readable. */
+/** An SQL condition that skips rows that a user has edited to contain invalid values, so that all other rows remain readable. */
 const isRow = isWithin('count', '+n'); // as an expression, so that SQLite looks up times by index
 const kinds = auditKinds.map((one) => `'${one}'`).join(', ');
 const inRange = (column: string) =>
   `CASE WHEN typeof(${column}) <> 'integer' OR ${isWithin('integer', column)} THEN ${column} END AS ${column}`;
 const columns = `n, time, kind, user, address, type, ${inRange('before')}, ${inRange('after')}, count, cause`;
 
-/** A page of entries, and whether more entries follow. */
+/** A page of entries, and whether more entries match. */
 interface FoundEntries {
   readonly entries: readonly AuditEntry[];
   readonly hasMore: boolean;
 }
 
-/** Reads at most one page; `check` is called repeatedly and throws if the search takes too long. Errors: any SQLite error. */
+/**
+ * Returns the newest entries that match a query, at most `limit`. `check` is called repeatedly, and throws if the search takes too long.
+ * Errors: any SQLite error, any error from `check`.
+ */
 export function findEntries(database: DatabaseSync, question: AuditQuestion, check: () => void): FoundEntries {
   const { address, limit } = question;
   const glob = address === undefined ? undefined : globToRegExp(address);
@@ -50,7 +53,7 @@ export function findEntries(database: DatabaseSync, question: AuditQuestion, che
   return { entries, hasMore: false };
 }
 
-/** Yields the matching candidates among the entries with their own rows, newest first. */
+/** Yields the entries in separate rows that may match a query, newest first. */
 function* findRows(database: DatabaseSync, table: string, question: AuditQuestion): Iterable<StoredEntry> {
   const bounds = boundsOf(database, table, question);
   if (bounds === undefined) return;
@@ -59,7 +62,10 @@ function* findRows(database: DatabaseSync, table: string, question: AuditQuestio
   yield* database.prepare(sql).iterate(...bounds, ...values) as Iterable<object> as Iterable<StoredEntry>;
 }
 
-/** Yields the entries in blocks, and `undefined` once per block. Blocks that do not contain the searched strings are not unpacked. */
+/**
+ * Yields the entries in blocks that may match a query, newest first, and `undefined` once per block. Blocks that do not contain the
+ * searched strings are not unpacked. Errors: any SQLite error, `DamagedError`.
+ */
 function* findInBlocks(database: DatabaseSync, question: AuditQuestion): Iterable<StoredEntry | undefined> {
   const { from, to, before = Number.MAX_SAFE_INTEGER, address = '', user = '', kind, text = '' } = question;
   const likes = [quote(address.split('*')[0]!), quote(user), isOfBoolean(text) ? '' : quote(text)].map(containing);
@@ -81,7 +87,7 @@ function* findInBlocks(database: DatabaseSync, question: AuditQuestion): Iterabl
   }
 }
 
-/** Merges two lists of entries, newest first. */
+/** Merges separate entries and entries from blocks, newest first. */
 function* newestFirst(
   rows: Iterable<StoredEntry>,
   packed: Iterable<StoredEntry | undefined>,
@@ -100,20 +106,20 @@ function* newestFirst(
   }
 }
 
-/** Returns a string in the form in which it appears within JSON. */
+/** Returns the form that a string has within a JSON string. */
 function quote(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** Returns whether the searched string may be part of `true` or `false`, because booleans are stored as numbers. */
+/**
+ * Returns whether a searched string is part of `true` or `false`. Booleans are stored as numbers, so a search for the string has to
+ * consider them separately.
+ */
 function isOfBoolean(text: string): boolean {
   return ['true', 'false'].some((name) => name.includes(text.toLowerCase()));
 }
 
-/**
- * Selects the first entry at or after a time, or the last entry at or before it. Entries less than `slackMs` apart may be out of
- * chronological order.
- */
+/** Returns the SQL that selects the first entry at or after a time. Entries at most `slackMs` apart may be out of chronological order. */
 function firstFrom(table: string): string {
   const oldest = `SELECT time FROM ${table} WHERE time >= ?1 AND ${isRow} ORDER BY time LIMIT 1`;
   return `SELECT min(n) AS n FROM ${table} WHERE time <= (${oldest}) + ${slackMs} AND time >= ?1 AND ${isRow}`;
@@ -124,7 +130,7 @@ function lastUpTo(table: string): string {
   return `SELECT max(n) AS n FROM ${table} WHERE time >= (${newest}) - ${slackMs} AND time <= ?1 AND ${isRow}`;
 }
 
-/** Returns the numbers of the first and the last entry in the time range; undefined if the range has no entries. */
+/** Returns the numbers of the first and the last entry in the time range of a query; undefined if the range has no entries. */
 function boundsOf(
   database: DatabaseSync,
   table: string,
@@ -147,7 +153,8 @@ function boundsOf(
 }
 
 /**
- * Returns the number up to which entries may be out of chronological order, because the clock was set back or another hub reported them.
+ * Returns the number up to which entries may be out of chronological order, because the clock was set back or another hub reported them;
+ * infinite if unknown.
  */
 function disorderedOf(database: DatabaseSync): number {
   const isNoted = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'age'").get() !== undefined;
@@ -178,24 +185,24 @@ function conditionsOf({ from, to, address, user, kind, text }: AuditQuestion): [
 }
 
 /**
- * Returns an SQLite glob that matches at least the addresses that the hub's glob matches. In SQLite's globs a slash is an ordinary
+ * Returns an SQLite glob that matches at least the addresses that a glob of the hub matches. In SQLite's globs, a slash is an ordinary
  * character.
  */
 function wider(glob: string): string {
   return glob.replace(/[[?]/g, '[$&]').replace(/\*\*\/|\*+/g, '*');
 }
 
-/** Returns an SQL expression for a value as people see it, because a search for `true` or `false` must find booleans. */
+/** Returns an SQL expression for a value as people see it, because a search for `true` or `false` must find booleans as well. */
 function shown(column: string): string {
   return `CASE WHEN type <> 'B' THEN ${column} WHEN ${column} = 1 THEN 'true' WHEN ${column} = 0 THEN 'false' END`;
 }
 
-/** Returns a LIKE pattern. LIKE ignores case only in ASCII, so all other characters become wildcards. */
+/** Returns a LIKE pattern for strings that contain `text`. LIKE ignores case only in ASCII, so all other characters become wildcards. */
 function containing(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&').replace(/[^ -~]+/g, '%')}%`;
 }
 
-/** Creates the exact filter, which is needed because LIKE may match too much. */
+/** Creates the exact filter for a query, which is needed because LIKE may match too much. */
 function searchOf({ user = '', text = '' }: AuditQuestion): (entry: AuditEntry) => boolean {
   const has = (value: Value | undefined, part: string) =>
     String(value ?? '')
@@ -231,14 +238,14 @@ function typed(type: ValueType | '', stored: string | Uint8Array | number | null
   return type === 'B' ? stored === 1 : readStored(stored);
 }
 
-// The age of entries. From time to time, a mark records the newest entry and the current time of the clock that determines ages. The
-// times of the entries cannot be used, because the wall clock may have been set.
+// The age of entries. From time to time, a mark records the number of the newest entry and the current time on the age clock. The times of
+// the entries cannot be used, because the wall clock may have been set.
 
-/** The maximum delay of a deletion, as a share of `keep`. Marks are at least a minute apart. */
+/** The maximum delay of a deletion, as a share of the setting `keep`. Marks are at least a minute and at most an hour apart. */
 const markShare = 1 / 100;
 const leastMarkMs = 60_000;
 const longestMarkMs = 3_600_000;
-/** Entries that are at most a second apart may be out of chronological order. */
+/** The maximum time by which entries may usually be out of chronological order, in milliseconds. */
 const slackMs = 1000;
 
 export class EntryAges {
@@ -248,11 +255,11 @@ export class EntryAges {
   readonly #putAge: StatementSync;
   readonly #markEveryMs: number;
   #lastMark: number;
-  /** The time of the newest entry. */
+  /** The time of the newest entry, in milliseconds since 1970. */
   #lastTime: number;
   #disordered: number;
 
-  /** Errors: any SQLite error. */
+  /** Continues the age clock with the state in the database. Errors: any SQLite error. */
   constructor(database: DatabaseSync, keepMs: number, now: ClockReading) {
     this.#database = database;
     this.#keepMs = keepMs;
@@ -266,12 +273,12 @@ export class EntryAges {
     this.#lastTime = this.#last().time;
   }
 
-  /** How long the hub had been running at the time of the last entries, in milliseconds. */
+  /** The total time for which the hub has been running, in milliseconds, up to the last entries. */
   get ran(): number {
     return this.#clock.kept.ran;
   }
 
-  /** Records the entries in this transaction, in order. */
+  /** Notes entries that are written in this transaction, with the current time on the age clock. */
   note(rows: readonly AuditRow[], blocks: readonly EntryBlock[], now: ClockReading): void {
     const ordered = blocks.length === 0 ? rows : [...rows, ...blocks].sort((one, other) => one.n - other.n);
     for (const one of ordered) {
@@ -287,7 +294,7 @@ export class EntryAges {
     this.#lastMark = ran;
   }
 
-  /** Returns the number up to which entries are too old; 0 if no entries are. Call `takeTooOld` within a transaction. */
+  /** Returns the number up to which entries are older than `keepMs`; 0 if there are none. To be called within a transaction. */
   takeTooOld(): number {
     if (!Number.isFinite(this.#keepMs)) return 0;
     const mark = this.#read<{ ran: number; n: number }>(
@@ -299,7 +306,10 @@ export class EntryAges {
     return mark.n;
   }
 
-  /** Adopts entries without marks. Their ages are derived from their times and from when the hub was last running. */
+  /**
+   * Creates marks for entries from an earlier version, which had none. The ages are derived from the times of the entries and from when the
+   * hub was last running.
+   */
   #begin({ wall }: ClockReading): KeptAge {
     const { seen = wall } = this.#read<{ seen: number }>('SELECT seen FROM run') ?? {};
     const marks = new Map<number, number>();

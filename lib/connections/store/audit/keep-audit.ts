@@ -33,7 +33,7 @@ import { AuditQueue } from './audit-queue.ts';
 import { cellsOf, rowOfEvent, rowOfStart } from './audit-tables.ts';
 import { packEntries } from './entry-blocks.ts';
 
-/** The interval at which the database records that the hub is still running, if nothing else is written. */
+/** The interval at which the database records that the hub is still running if nothing else is written, in milliseconds. */
 const seenEveryMs = 60_000;
 
 interface AuditOptions extends KeeperOptions {
@@ -50,18 +50,18 @@ class AuditKeeper extends Keeper implements RecordedArchive {
   #opened: Promise<OpenedAudit> | undefined;
   /** Entries that have been taken from the queue but are not on disk yet. */
   #pending: readonly AuditRow[] = [];
-  /** The number of entries in the last batch. */
+  /** The number of entries in the last batch, which determines the pause before the next batch. */
   #lastRows = 0;
-  /** When the last batch was written, on the connection's clock. */
+  /** The time at which the last batch was written, on the connection's clock. */
   #seenAt = Number.NEGATIVE_INFINITY;
-  /** Whether the hub has just started, as opposed to this connection alone. */
+  /** Whether the whole hub has just started, rather than only this connection. */
   #isStart: boolean;
-  /** Whether a reader has found damage in the database. */
+  /** Whether a reader has found damage in the database, which is then checked when it is reopened. */
   #isSuspect = false;
-  /** Whether the hub is shutting down, as opposed to this connection alone. */
+  /** Whether the whole hub is shutting down, rather than only this connection. */
   #isHubEnding = false;
 
-  /** `opened` is the result of the first opening if the database was opened during the start of the hub. */
+  /** `opened` is the result of opening the database during the start of the hub; undefined if the database was not opened then. */
   constructor(
     options: AuditOptions,
     opened: Promise<OpenedAudit> | undefined,
@@ -75,7 +75,7 @@ class AuditKeeper extends Keeper implements RecordedArchive {
       this.#isHubEnding = true;
     };
     this.listening.add(listenForEntries(options.hub, options.isSelected, this.#queue, onHubEnd));
-    this.reportState(); // opening a large file takes longer than the hub should wait
+    this.reportState(); // opening a large file takes longer than the start of the hub should take
   }
 
   protected get tickMs(): number {
@@ -146,7 +146,9 @@ class AuditKeeper extends Keeper implements RecordedArchive {
   }
 }
 
-/** Queues external changes and audit events until the returned subscription ends; `onHubEnd` is called when the hub begins to shut down. */
+/**
+ * Queues changes from outside and audit events until the returned subscription ends. `onHubEnd` is called when the hub begins to shut down.
+ */
 export function listenForEntries(
   { changes$, wanted$, persistence }: Pick<HubPort, 'changes$' | 'wanted$' | 'persistence'>,
   isSelected: (address: string) => boolean,
@@ -166,7 +168,7 @@ export function listenForEntries(
     if (persistence.isFromOutside(change) && isNoted(change.parameter)) queue.addChange(change);
   };
   const listening = changes$.subscribe(note);
-  listening.add(wanted$.subscribe({ next: note, error: () => {} })); // the device confirms with a change of its own, from inside
+  listening.add(wanted$.subscribe({ next: note, error: () => {} })); // the device confirms with its own change, from inside
   listening.add(
     persistence.auditEvents$.subscribe((auditEvent) => {
       if (auditEvent.kind === 'stop') onHubEnd();
@@ -176,18 +178,18 @@ export function listenForEntries(
   return listening;
 }
 
-// How much of the log is on disk. Entries have the same numbers in the database as in the hub, unless the two numberings differ: a store
-// that is added to a running hub finds the log of an earlier run.
+// Tracks how much of the log is on disk. Entries have the same numbers in the database as in the hub, unless the two numberings differ: a
+// store that is added to a running hub finds the log of an earlier run.
 
 class LogPlace {
-  /** The hub's number of the newest entry on disk. */
+  /** The number that the newest log entry on disk has in the hub. */
   #written = 0;
-  /** The number of an entry in the database minus its number in the hub. */
+  /** The number of a log entry in the database minus its number in the hub. */
   #offset = 0;
-  /** Identifies the numbering in the database. */
+  /** Identifies the numbering of the log entries in the database. */
   #count = '';
 
-  /** The hub's number of the last entry on disk. */
+  /** The number, in the hub, after which log entries still have to be written. */
   get after(): number {
     return this.#written;
   }
@@ -196,7 +198,7 @@ class LogPlace {
     return this.#count;
   }
 
-  /** Determines how much of the log is on disk from an opened database; `hubCount` identifies the hub's numbering. */
+  /** Determines from an opened database how much of the log is on disk. `hubCount` identifies the hub's numbering of log entries. */
   find(held: HeldAudit | undefined, hubCount: string): void {
     const { lastLog = 0, run } = held ?? {};
     if (lastLog === 0 || run?.count === hubCount) {
@@ -209,7 +211,7 @@ class LogPlace {
     this.#written = Math.max(0, lastLog - this.#offset);
   }
 
-  /** Returns the entries with their numbers in the database. */
+  /** Returns the log entries in a page with their numbers in the database. */
   place({ entries }: LogPage): readonly LogEntry[] {
     return this.#offset === 0 ? entries : entries.map((entry) => ({ ...entry, n: entry.n + this.#offset }));
   }
@@ -221,13 +223,13 @@ class LogPlace {
 
 // The part of the store that keeps the audit
 
-/** The maximum time for which a log reader waits for the log of earlier runs. */
+/** The maximum time for which a reader of the log waits for entries from earlier runs, in milliseconds. */
 const logDeadlineMs = 5000;
 
 type Context = Pick<ConnectionContext<StoreSettings>, 'settings' | 'resolvePath' | 'scheduler' | 'finish'>;
 type OpenContext = Pick<Context, 'settings' | 'resolvePath'>;
 
-/** A database that was opened during the start of the hub, before the connection is running. */
+/** The audit database as opened during the start of the hub, before the connection is running. */
 export interface OpenedLog {
   readonly writer: AuditWriter;
   /** Resolves later than `log`. */
@@ -237,7 +239,8 @@ export interface OpenedLog {
 }
 
 /**
- * Opens the database only once the hub serves clients, so that opening it does not delay the start. The database thread starts immediately.
+ * Opens the audit database only once the hub serves clients, so that opening it does not delay the start. The database thread starts
+ * immediately.
  */
 export function openAudit(context: OpenContext): OpenedLog {
   const writer = new AuditWriter();
@@ -252,7 +255,7 @@ export function openAudit(context: OpenContext): OpenedLog {
   return { writer, opened, log };
 }
 
-/** Creates the part that keeps the audit and the log. */
+/** Creates the part of a store that keeps the audit and the log. */
 export function auditOf(
   context: Context,
   hub: HubPort,
@@ -283,7 +286,7 @@ function requestOf({ settings, resolvePath }: OpenContext, isRead: boolean) {
 
 // The hub's side of the thread that writes the audit and the log.
 
-/** Packs a batch for the thread, and returns it with the buffers to transfer. */
+/** Packs a batch for the thread; also returns the buffers to transfer. */
 export function packAudit(batch: AuditBatch): { readonly packed: PackedAuditBatch; readonly transfer: ArrayBuffer[] } {
   const { rows: single, blocks } = packEntries(batch.rows);
   const rows = packRows(single.map(cellsOf));
@@ -298,7 +301,7 @@ type WrittenAnswer = Extract<AuditAnswer, { readonly written: unknown }>;
 export class AuditWriter {
   readonly #thread = new StoreThread<AuditRequest, AuditAnswer>('audit-thread', 'writes the audit');
 
-  /** See `StoreThread.start`. */
+  /** Starts the thread ahead of the first request, see `StoreThread.start`. */
   start(): void {
     this.#thread.start();
   }
@@ -308,7 +311,7 @@ export class AuditWriter {
     return ((await this.#thread.ask({ ask: 'open', ...request })) as { opened: OpenedAudit }).opened;
   }
 
-  /** Writes a batch. Resolves with `written` once the batch is on disk. Rejects if the thread has ended. */
+  /** Writes a batch. Resolves as soon as the batch is on disk or the write has failed. Rejects if the thread has ended. */
   async write(batch: AuditBatch): Promise<WrittenAnswer> {
     const { packed, transfer } = packAudit(batch);
     return (await this.#thread.ask({ ask: 'write', batch: packed }, transfer)) as WrittenAnswer;

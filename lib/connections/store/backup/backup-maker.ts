@@ -1,4 +1,4 @@
-// A backup of a running hub. A separate thread makes the backup and delivers it piece by piece, as fast as the client reads.
+// Makes a backup of a running hub. A separate thread makes the backup and delivers it piece by piece, as fast as the client reads.
 import { rm } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { Observable } from 'rxjs';
@@ -13,9 +13,9 @@ import { backupWork } from '../thread/database/files.ts';
 
 interface BackupOptions {
   readonly hub: HubPort;
-  /** The folder as written in the settings. */
+  /** The folder of the store as written in the settings. */
   readonly setting: string;
-  /** The folder as a path. */
+  /** The path of the folder. */
   readonly folder: string;
 }
 
@@ -40,7 +40,7 @@ export class BackupMaker {
     this.#making = ended.promise;
     const end = async () => {
       await thread.end();
-      await rm(work, { recursive: true, force: true }).catch(() => {}); // the next backup removes the folder
+      await rm(work, { recursive: true, force: true }).catch(() => {}); // the next backup removes the folder if this fails
       this.#making = undefined;
       ended.resolve();
     };
@@ -62,7 +62,7 @@ export class BackupMaker {
     }
   }
 
-  /** Resolves when no backup is in progress. */
+  /** Resolves as soon as no backup is in progress. */
   async whenIdle(): Promise<void> {
     await this.#making;
   }
@@ -79,7 +79,7 @@ async function nextPiece(thread: StoreThread<BackupQuestion, BackupAnswer>): Pro
 
 // The part of a store that handles all of its files: it publishes their location and makes backups.
 
-/** Offers the store's files until the subscriber unsubscribes. Cold; never errors. */
+/** Makes the store's files available for backups and for the store status until the subscriber unsubscribes. Cold; never errors. */
 export function keepStorage(context: ConnectionContext<StoreSettings>, hub: HubPort): Part {
   const { settings, resolvePath, withoutSecrets, finish } = context;
   return new Observable((subscriber) => {
@@ -119,8 +119,8 @@ export interface BackupRequest {
 export type BackupQuestion = BackupRequest | { readonly ask: 'next' };
 
 export type BackupAnswer =
-  /** The size of the backup in bytes. */
+  /** The thread has begun the backup, which has this many bytes. */
   | { readonly begun: number }
-  /** The next piece; undefined if the backup is complete. */
+  /** The next piece of the backup; undefined if the backup is complete. */
   | { readonly piece: Uint8Array<ArrayBuffer> | undefined }
   | { readonly failed: string };

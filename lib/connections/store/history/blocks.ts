@@ -6,10 +6,10 @@ import { isTime } from '../../../model/time/iso-time.ts';
 import { JsonBytes } from '../packed-rows.ts';
 import { isWithin, readList } from '../thread/database/read-rows.ts';
 
-/** The maximum size of a block's JSON, in bytes. A page of the table then holds four blocks. */
+/** The maximum size of the JSON in a block, in bytes. A page of the table then holds four blocks. */
 const blockBytes = 900;
 
-/** The position of a change among all changes to its parameter. */
+/** The position of a change among all changes of the same parameter. */
 export interface Place {
   readonly time: number;
   readonly revision: number;
@@ -19,10 +19,10 @@ export interface Place {
 export const noBlock: Place = { time: Number.NEGATIVE_INFINITY, revision: 0 };
 
 /**
- * Collects changes for a block. A change is `[time, revision, value]`, with the time and the revision relative to the first change in the
- * block. A change with a cause also contains the position of the cause, relative to the change: `[…, time, revision]`. A change with
- * another writer, source or cause parameter than the first change contains all three: `[…, writer, source, parameter]`. Call `end` before
- * `json`.
+ * Packs changes of one parameter into a block. A change is `[time, revision, value]`, with the time and the revision relative to the first
+ * change in the block. A change with a cause also contains the position of the cause, relative to the change: `[…, time, revision]`. A
+ * change whose writer, source or cause parameter differs from those of the first change contains all three: `[…, writer, source,
+ * parameter]`. Call `end` before reading `json`.
  */
 export class Packing {
   count = 0;
@@ -32,11 +32,11 @@ export class Packing {
   lastRevision = 0;
   writer = 0;
   source = 0;
-  /** The key of the parameter that caused the first change; 0 if there is no cause. */
+  /** The database key of the parameter that caused the first change; 0 if there is no cause. */
   cause = 0;
   readonly #json = new JsonBytes(4 * blockBytes);
 
-  /** Starts a block that follows a position. */
+  /** Begins a block whose changes follow the given position. */
   begin({ time, revision }: Place): void {
     this.count = 0;
     this.lastTime = time;
@@ -53,14 +53,14 @@ export class Packing {
     return checksumOf(time, revision, count, writer, source, cause, this.#json.written);
   }
 
-  /** Ends the list of changes. */
+  /** Ends the list of changes in the block. */
   end(): void {
     this.#json.put(code[']']);
   }
 
   /**
-   * Adds a change. The value is JSON or a finite number; `isReal` marks a float. Returns false if the change does not follow the last
-   * change or is too long.
+   * Adds a change to the block. The value is JSON or a finite number; `isReal` marks a float. Returns false if the change does not follow
+   * the last change or does not fit.
    */
   add(
     time: number,
@@ -122,10 +122,10 @@ function putNext(json: JsonBytes, integer: number): void {
 
 const code = { '[': 0x5b, ']': 0x5d, ',': 0x2c } as const;
 
-/** A number, a string, 0 or 1. A string that contains a NUL character is stored as bytes. */
+/** A stored value: a number, a string, 0 or 1. A string that contains a NUL character is stored as UTF-8 bytes. */
 export type Stored = number | string | Uint8Array;
 
-/** A recorded change. */
+/** A recorded change with the database keys of its writer, its source and the parameter that caused it. */
 export type EventRow = readonly [
   time: number,
   value: Stored,
@@ -137,7 +137,7 @@ export type EventRow = readonly [
   causeRevision: number | null,
 ];
 
-/** A row of `change_block` without its hour and parameter columns. */
+/** The columns of a row in `change_block`, except the hour and the parameter. */
 export type StoredBlock = readonly [
   time: number,
   revision: number,
@@ -171,12 +171,12 @@ function checksumOf(
   return crc32(`${time} ${revision} ${count} ${writer} ${source} ${cause ?? 0}`, crc32(json));
 }
 
-/** Returns whether a block is undamaged. */
+/** Returns whether the checksum of a block is right. */
 export function isWhole([time, revision, count, writer, source, cause, json, checksum]: StoredBlock): boolean {
   return typeof json === 'string' && checksumOf(time, revision, count, writer, source, cause, json) === checksum;
 }
 
-/** Returns the changes of a block, oldest first; an empty list if the block is damaged. */
+/** Returns the changes in a block, oldest first; an empty list if the block is damaged. */
 export function unpackBlock(block: StoredBlock): readonly EventRow[] {
   if (!isWhole(block)) return [];
   const [time, revision, count, writer, source, cause, json] = block;
@@ -205,7 +205,7 @@ type Row = readonly [
   cause?: number,
 ];
 
-/** Returns whether data is a valid row. A user may have edited the row, including its checksum. */
+/** Returns whether an item in a block is a valid change. A user may have edited the block, including its checksum. */
 function isRow(row: unknown): row is Row {
   if (!Array.isArray(row) || (row.length !== 3 && row.length !== 5 && row.length !== 8)) return false;
   for (let index = 0; index < row.length; index++)

@@ -2,10 +2,10 @@
 // and is returned for reuse.
 import type { ClockJump } from '../../../model/time/wall-clock.ts';
 
-/** The maximum number of changes in a buffer, and of UTF-16 code units in its strings. */
+/** The maximum number of changes in a buffer, and the maximum number of UTF-16 code units in its strings. */
 export const columnRows = 8000;
 const columnUnits = 1_000_000;
-/** The maximum number of buffers: the buffer in use, the waiting buffers and the buffers that the thread holds. */
+/** The maximum number of buffers: the buffer that is being filled, the waiting buffers and the buffers that the thread holds. */
 const maxColumns = 25;
 /** The maximum number of changes that may wait for the disk. Further changes are lost. */
 export const maxWaitingChanges = columnRows * maxColumns;
@@ -14,7 +14,7 @@ const floats = 5;
 const integers = 4;
 const bufferBytes = columnRows * (floats * Float64Array.BYTES_PER_ELEMENT + integers * Uint32Array.BYTES_PER_ELEMENT);
 
-/** A period in which changes were lost. The gaps in columns precede their changes. */
+/** A period in which changes were lost. The gaps in `Columns` precede the changes there. */
 export interface Gap {
   readonly start: number;
   readonly end: number;
@@ -22,7 +22,7 @@ export interface Gap {
   readonly reason: string;
 }
 
-/** Columns in a message between threads. */
+/** The contents of `Columns` in a message between threads. */
 export interface HandedColumns {
   readonly buffer: ArrayBuffer;
   readonly length: number;
@@ -31,8 +31,8 @@ export interface HandedColumns {
 }
 
 /**
- * Parameters and writers are stored as numbers that the thread knows, or 0. Booleans are stored as 0 or 1, triggers as 1, and strings as
- * their index in `texts`.
+ * Changes, one column per property. Parameters and writers are stored as numbers that the thread knows, or 0. Booleans are stored as 0 or
+ * 1, triggers as 1, and strings as their index in `texts`.
  */
 export class Columns {
   readonly buffer: ArrayBuffer;
@@ -96,33 +96,32 @@ export class Columns {
   }
 }
 
-// The bounded queue of changes that wait for the disk, stored in columns. When the queue is full, further changes are lost and become a
-// gap.
+// The bounded queue of changes that wait for the disk. When the queue is full, further changes are lost and become a gap.
 
-/** The start of an ongoing loss, and the last revision before the loss. */
+/** An ongoing loss of changes: its start, the last revision before it, and the number of lost changes. */
 interface Losing {
   start: number;
   readonly revision: number;
   lost: number;
-  /** The parts of the loss that precede a clock jump. */
+  /** The parts of the loss that were ended by a clock jump. */
   readonly earlier: Pick<Gap, 'start' | 'end' | 'lost'>[];
 }
 
-/** The maximum number of parts into which clock jumps split a loss. After this many jumps, the remaining loss is one part. */
+/** The maximum number of parts that clock jumps split off from a loss. Afterwards, the rest of the loss is one part. */
 const mostEarlier = 100;
 
 export class ColumnQueue {
-  /** The number of lost changes. */
+  /** The number of changes lost since the start. */
   lost = 0;
   readonly #onHalfFull: () => void;
   #columns = new Columns();
   readonly #full: Columns[] = [];
   readonly #spare: ArrayBuffer[] = [];
-  /** The number of columns that the thread currently holds. */
+  /** The number of buffers that the thread currently holds. */
   #handed = 0;
   #losing: Losing | undefined;
 
-  /** `onHalfFull` is called when it is time to send the changes. */
+  /** `onHalfFull` is called when so many changes are waiting that they should be sent to the thread. */
   constructor(onHalfFull: () => void) {
     this.#onHalfFull = onHalfFull;
   }
@@ -140,7 +139,7 @@ export class ColumnQueue {
     return this.#full.length >= maxColumns / 2;
   }
 
-  /** Returns the columns in which to store a change; undefined if the queue is full and the change is lost. */
+  /** Returns the columns to which a change can be added; undefined if the queue is full, so that the change is lost. */
   roomFor(time: number, revision: number): Columns | undefined {
     if (this.#losing === undefined && (!this.#columns.isFull || this.#makeRoom())) return this.#columns;
     this.lost++;
@@ -149,7 +148,10 @@ export class ColumnQueue {
     return undefined;
   }
 
-  /** Resumes recording after a loss if the queue has space again, and returns the last revision before the loss. */
+  /**
+   * Ends a loss if the queue has space again, and returns the last revision before the loss; undefined if there is no loss or no space.
+   * `reason` is the reason for the gap.
+   */
   goOn(now: number, reason: string): number | undefined {
     const losing = this.#losing;
     if (losing === undefined || this.#handed + this.#full.length > maxColumns / 2) return undefined;
@@ -161,7 +163,7 @@ export class ColumnQueue {
     return revision;
   }
 
-  /** Handles a clock jump: ends an ongoing gap and starts another one at the new time. */
+  /** Splits an ongoing loss at a clock jump: the gap ends at the old time, and another gap begins at the new time. */
   jump({ before, after }: ClockJump): void {
     const losing = this.#losing;
     if (losing === undefined || losing.earlier.length === mostEarlier) return;
@@ -170,7 +172,7 @@ export class ColumnQueue {
     losing.lost = 0;
   }
 
-  /** Takes all waiting changes, oldest first. The caller returns the buffers with `giveBack` later. */
+  /** Removes and returns all waiting changes, oldest first. The caller later returns the buffers with `giveBack`. */
   take(): readonly Columns[] {
     const isUsed = this.#columns.length + this.#columns.gaps.length > 0;
     if (isUsed) this.#begin();
@@ -179,7 +181,7 @@ export class ColumnQueue {
     return columns;
   }
 
-  /** Takes buffers back for reuse. */
+  /** Accepts buffers from `take` for reuse. */
   giveBack(buffers: readonly ArrayBuffer[]): void {
     this.#handed -= buffers.length;
     this.#spare.push(...buffers);

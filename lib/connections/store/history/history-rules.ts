@@ -2,7 +2,10 @@
 import { dayMs } from '../../../model/time/iso-time.ts';
 import { createSelection, type Selection } from '../selection.ts';
 
-/** An entry: which parameters to record, and how. If `everyMs` is 0, every change is recorded. Retention times may be Infinity. */
+/**
+ * An entry in the setting `history`: which parameters to record, and how. If `everyMs` is 0, every change is recorded. Retention times may
+ * be Infinity.
+ */
 export interface HistoryRule extends Selection {
   readonly everyMs: number;
   readonly deadband: number;
@@ -11,10 +14,10 @@ export interface HistoryRule extends Selection {
   readonly hoursMs: number;
 }
 
-/** The default retention times of an entry. These times also apply to parameters that no entry selects any more. */
+/** The default retention times, in milliseconds. These times also apply to parameters that no entry selects any more. */
 export const defaultTimes = { rawMs: 10 * dayMs, minutesMs: 365 * dayMs, hoursMs: Number.POSITIVE_INFINITY };
 
-/** Creates a function that returns the index of the entry for an address, or `undefined` if the address is not recorded. */
+/** Creates a function that returns the index of the first entry that selects an address; undefined if the address is not recorded. */
 export function createRuleFinder(rules: readonly HistoryRule[]): (address: string) => number | undefined {
   const selections = rules.map(createSelection);
   return (address) => {

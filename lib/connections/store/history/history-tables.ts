@@ -1,10 +1,10 @@
 // The tables in the history database, `history.db`, for people and readers. Times are in milliseconds since 1970.
 
-/** The lengths of the spans into which changes are aggregated. */
+/** The lengths of the spans into which changes are aggregated, in milliseconds. */
 export const minuteMs = 60_000;
 export const hourMs = 3_600_000;
 
-/** The length to which strings are truncated, in UTF-16 code units: the history is not a document archive. */
+/** The length to which strings are truncated, in UTF-16 code units, because the history is not a document archive. */
 export const maxTextUnits = 1024;
 
 /** The reason for a gap after which a value is unknown until the next recorded change. */
@@ -14,7 +14,7 @@ export const awayReason = 'the device was offline';
 /** The beginning of the reason for a gap during which a hub was unreachable; the name of the hub follows. */
 export const noContact = 'no contact with hub ';
 
-/** The tables that an earlier version lacks. They are created when a database is opened for writing. */
+/** The SQL for tables that an earlier version lacks. The tables are created when a database is opened for writing. */
 export const laterTables = `
 CREATE TABLE IF NOT EXISTS jump (
   n INTEGER PRIMARY KEY, sequence INTEGER NOT NULL, before INTEGER NOT NULL, after INTEGER NOT NULL, gap INTEGER NOT NULL,
@@ -33,8 +33,8 @@ CREATE TABLE IF NOT EXISTS absence (
 ) STRICT;`;
 
 /**
- * Changes are stored in two tables, and two views show all changes to people. An earlier version had a single table, `change`. An insert
- * into the view adds a row to `change_row`.
+ * The SQL for the two tables of changes, and for two views that show all changes to people. An earlier version had a single table,
+ * `change`. An insert into the view adds a row to `change_row`.
  */
 const changeViews = `
 CREATE TABLE change_block (
@@ -71,7 +71,7 @@ CREATE VIEW event AS ${['change_row', 'block_change']
 
 const blockStatistics = "('change_block', 'change_block', '1000000 5000 50 1 1')";
 
-/** Converts a database from an earlier version. */
+/** The SQL that converts a database from an earlier version. */
 export const splitChanges = `
 ANALYZE sqlite_schema;
 DROP VIEW IF EXISTS event;

@@ -12,16 +12,16 @@ import { StoreThread } from '../store-thread.ts';
 import type { Changes, HistoryAnswer, HistoryRequest, OpenHistory } from './history-messages.ts';
 import { Recorder } from './recorder.ts';
 
-/** The interval at which changes are sent to the thread. */
+/** The interval at which changes are sent to the thread, in milliseconds. */
 const handOverMs = 1000;
-/** The pause between steps of a catch-up. */
+/** The pause between two steps of a catch-up, in milliseconds. */
 const catchUpMs = 20;
 const tooFast = 'changes arrived faster than they could be written';
 
 interface HistoryOptions extends KeeperOptions {
   readonly writer: HistoryWriter;
   readonly request: Pick<OpenHistory, 'folder' | 'room' | 'rules'>;
-  /** Returns whether a parameter belongs to the store itself. */
+  /** Returns whether an address belongs to a parameter of the store itself. */
   isOwn(address: string): boolean;
 }
 
@@ -29,9 +29,9 @@ class HistoryKeeper extends Keeper implements RecordedArchive {
   readonly archive: Archive = { history: this };
   readonly #options: HistoryOptions;
   readonly #recorder: Recorder;
-  /** Whether the thread has unwritten changes. */
+  /** Whether the thread still has changes to write. */
   #isUnderWay = false;
-  /** The reason for lost changes. */
+  /** The reason for the loss of changes, which the recorded gap will state. */
   #lossReason = tooFast;
   #isFirst = true;
 
@@ -40,7 +40,7 @@ class HistoryKeeper extends Keeper implements RecordedArchive {
     this.#options = options;
     this.#recorder = new Recorder(options.hub, options.request.rules, options.isOwn, () => this.pause.wake());
     this.listening.add(() => this.#recorder.end());
-    this.reportState(); // opening a large file takes longer than the hub should wait
+    this.reportState(); // opening a large file takes longer than the start of the hub should take
   }
 
   protected get tickMs(): number {
@@ -84,7 +84,7 @@ class HistoryKeeper extends Keeper implements RecordedArchive {
     const { writer } = this.#options;
     if (this.trouble !== undefined) this.#take(await writer.goOn());
     if (this.trouble !== undefined) return 'all';
-    const now = wallClock.now(); // this call first reports a clock jump that nobody has noticed yet
+    const now = wallClock.now(); // this call also reports a clock jump that has not been noticed so far
     this.#recorder.goOn(now, this.#lossReason);
     this.#lossReason = tooFast;
     this.#recorder.catchUp();
@@ -113,7 +113,7 @@ class HistoryKeeper extends Keeper implements RecordedArchive {
 export class HistoryWriter {
   readonly #thread = new StoreThread<HistoryRequest, HistoryAnswer>('history-thread', 'writes the history');
 
-  /** Opens the database, even if it is damaged. */
+  /** Opens the history database, even if it is damaged. */
   open(request: Omit<OpenHistory, 'ask'>): Promise<HistoryAnswer> {
     return this.#thread.ask({ ask: 'open', ...request });
   }
@@ -122,12 +122,12 @@ export class HistoryWriter {
     return this.#thread.ask({ ask: 'write', changes }, transfer);
   }
 
-  /** Tries again to write the pending changes. */
+  /** Tries again to write the changes that could not be written. */
   goOn(): Promise<HistoryAnswer> {
     return this.#thread.ask({ ask: 'go on' });
   }
 
-  /** Checks the whole file for damage. */
+  /** Checks the whole database file for damage. */
   check(): Promise<HistoryAnswer> {
     return this.#thread.ask({ ask: 'check' });
   }
@@ -140,7 +140,7 @@ export class HistoryWriter {
 
 // The part of the store that keeps the history
 
-/** Creates the part that records all changes except those to the store's own parameters. */
+/** Creates the part of a store that records all changes, except changes to the store's own parameters. */
 export function historyOf(
   { id, settings, resolvePath, scheduler, finish }: ConnectionContext<StoreSettings>,
   hub: HubPort,

@@ -10,23 +10,23 @@ import type { AbsenceRow, Changes, JumpRow, ParameterRow, WriterRow } from './hi
 import { createRuleFinder, type HistoryRule } from './history-rules.ts';
 import { awayReason, maxTextUnits, noContact } from './history-tables.ts';
 
-/** The maximum number of clock jumps in one message to the thread; only the newest are kept. */
+/** The maximum number of clock jumps in one message to the thread; if there are more, only the newest are kept. */
 const mostJumps = 100;
 
-/** The recording state of a parameter. */
+/** What the recorder knows about a parameter. */
 interface Entry {
-  /** The number in the columns; 0 if the parameter has no number yet. */
+  /** The number of the parameter in the columns; 0 if the parameter has no number yet. */
   number: number;
   readonly parameter: Parameter;
-  /** The index of the parameter's rule; -1 if the parameter is not recorded. */
+  /** The index of the rule that selects the parameter; -1 if the parameter is not recorded. */
   readonly rule: number;
   readonly everyMs: number;
   readonly deadband: number;
-  /** The last recorded numeric value. */
+  /** The last recorded value, if the value is a number. */
   last: number;
   /** The recorded time of the last change that another hub reported. */
   reportedAt: number;
-  /** The last change in the current interval. */
+  /** The last change in the current interval, which is recorded when the interval is over. */
   pending: Change | undefined;
   pendingAt: number;
 }
@@ -34,8 +34,8 @@ interface Entry {
 type Port = Parameters & Pick<HubPort, 'startedAt'> & { readonly mirroring?: Pick<HubPort['mirroring'], 'stale$'> };
 
 /**
- * Returns whether a parameter is a meter that is not recorded. Because meters change all the time, they are recorded only if a rule has a
- * pattern that is more specific than `**`.
+ * Returns whether a parameter is a meter that a rule does not record. Because meters change all the time, they are recorded only if the
+ * rule has a pattern that is more specific than `**`.
  */
 function isSkippedMeter({ about }: Parameter, rule: HistoryRule | undefined): boolean {
   return about?.class === 'meter' && rule?.include.every((glob) => glob === '**') === true;
@@ -57,8 +57,8 @@ export class Recorder {
   readonly #subscription;
 
   /**
-   * Records all current values, and from then on all changes. `isOwn` returns whether a parameter belongs to the store itself. `onHalfFull`
-   * is called when it is time to send the changes.
+   * Records all current values, and from then on all changes. `isOwn` returns whether an address belongs to a parameter of the store
+   * itself. `onHalfFull` is called when so many changes are waiting that they should be sent to the thread.
    */
   constructor(
     hub: Port,
@@ -81,7 +81,7 @@ export class Recorder {
     this.startCatchUp();
   }
 
-  /** The changes that are waiting for the disk. */
+  /** The queue of changes that wait for the disk. */
   get queue(): Pick<ColumnQueue, 'lost' | 'isEmpty' | 'isLosing' | 'isHalfFull' | 'giveBack'> {
     return this.#queue;
   }
@@ -92,7 +92,7 @@ export class Recorder {
   }
 
   /**
-   * Starts a catch-up, which records the last change of each parameter that has changed since the revision. A restored value counts as
+   * Starts a catch-up, which records the last change of each parameter that has changed after a revision. A restored value counts as
    * changed at the start of the hub.
    */
   startCatchUp(revision = 0): void {
@@ -101,7 +101,7 @@ export class Recorder {
     this.catchUp();
   }
 
-  /** Runs one step of the catch-up. */
+  /** Runs one step of the catch-up, if one is in progress. */
   catchUp(): void {
     const catchUp = this.#catchUp;
     for (let looked = 0; catchUp !== undefined && looked < catchUpStep; looked++) {
@@ -121,13 +121,13 @@ export class Recorder {
     }
   }
 
-  /** Resumes recording after a loss of changes, if there is space again. */
+  /** Resumes recording after a loss of changes if there is space again; `reason` is the reason for the gap. */
   goOn(now: number, reason: string): void {
     const revision = this.#queue.goOn(now, reason);
     if (revision !== undefined) this.startCatchUp(Math.min(this.#catchUp?.place ?? revision, revision));
   }
 
-  /** Takes all waiting changes. The thread later returns the buffers. */
+  /** Removes and returns all waiting changes, with the buffers to transfer. The thread later returns the buffers. */
   take(now: number): { readonly changes: Changes; readonly transfer: ArrayBuffer[] } {
     this.#recordPending(now);
     const columns = this.#queue.take();
@@ -155,7 +155,7 @@ export class Recorder {
     else this.#thin(entry, change, time);
   }
 
-  /** Returns the time to record. The time of another hub is used only if it neither goes back nor lies in the future. */
+  /** Returns the time to record for a change. The time of another hub is used only if it neither goes back nor lies in the future. */
   #timeOf({ time, parameter, origin }: Change, entry: Entry, now: number): number {
     if (origin.kind === 'restored') return now;
     if (parameter.remote === undefined) return time;
@@ -163,7 +163,7 @@ export class Recorder {
     return entry.reportedAt;
   }
 
-  /** Handles a clock jump. Changes that are waiting for the end of an interval precede the jump. */
+  /** Records a clock jump. Changes that are waiting for the end of an interval are recorded before the jump. */
   #jump(jump: ClockJump): void {
     this.#recordPending(Number.POSITIVE_INFINITY);
     this.#queue.jump(jump);
@@ -172,7 +172,7 @@ export class Recorder {
     this.#absences.jump(jump);
   }
 
-  /** Keeps the last change in each interval, and records this change once the interval is over. */
+  /** Keeps only the last change in each interval, and records it once the interval is over. */
   #thin(entry: Entry, change: Change, time: number): void {
     const { pending, everyMs } = entry;
     if (pending === undefined) this.#pending.add(entry);
@@ -192,7 +192,7 @@ export class Recorder {
     }
   }
 
-  /** Records a change. Returns whether there was space for the change. */
+  /** Adds a change to the queue. Returns whether there was space for the change. */
   #add(entry: Entry, change: Change, time: number): boolean {
     const columns = this.#queue.roomFor(time, change.revision);
     if (columns === undefined) return false;
@@ -237,7 +237,7 @@ export class Recorder {
     return entry;
   }
 
-  /** Returns the number of a cause; 0 if the hub no longer has the parameter. */
+  /** Returns the number of a parameter that caused a change; 0 if the hub no longer has the parameter. */
   #numberOfCause(parameter: Parameter): number {
     const known = this.#entries.get(parameter);
     if (known === undefined && this.#hub.find(parameter.address) !== parameter) return 0;
@@ -256,9 +256,9 @@ export class Recorder {
   }
 }
 
-// The periods in which a connection's values were stale because its device was offline or its hub was unreachable.
+// Tracks the periods in which a connection's values were stale because its device was offline or its hub was unreachable.
 
-/** The maximum number of rows that wait for the disk; only the newest are kept. */
+/** The maximum number of absences that wait for the disk; if there are more, only the newest are kept. */
 const mostAbsences = 10_000;
 
 type Away = Pick<AbsenceRow, 'start' | 'reason' | 'revision'> & { readonly parameter: Parameter };
@@ -266,10 +266,10 @@ type Away = Pick<AbsenceRow, 'start' | 'reason' | 'revision'> & { readonly param
 class Absences {
   readonly #hub: Parameters;
   readonly #now: () => number;
-  /** The connections without contact, by Connection ID. */
+  /** The ongoing absences, by Connection ID. */
   readonly #away = new Map<string, Away>();
   #rows: AbsenceRow[] = [];
-  /** The minimum revision of further rows, so that they come after the last clock jump. */
+  /** The minimum revision for further absences, so that they come after the last clock jump. */
   #leastRevision = 0;
 
   constructor(hub: Parameters, now: () => number) {
@@ -277,13 +277,13 @@ class Absences {
     this.#now = now;
   }
 
-  /** Records all current absences in a new file. */
+  /** Records all ongoing absences, because the file is new. */
   begin(): void {
     this.#away.clear();
     this.look(this.#hub.parameters());
   }
 
-  /** Records absences of the connections whose parameters have become stale or fresh. */
+  /** Records the beginnings and ends of absences, for connections whose parameters have become stale or fresh. */
   look(parameters: Iterable<Parameter>): void {
     for (const parameter of parameters) {
       if (parameter.device?.isPart === true && parameter.remote === undefined) continue; // absences apply to whole connections
@@ -296,7 +296,7 @@ class Absences {
     }
   }
 
-  /** Handles a clock jump: ongoing absences end, and begin again at the new time. */
+  /** Ends the ongoing absences at a clock jump, and begins them again at the new time. */
   jump({ before, after }: ClockJump): void {
     this.#leastRevision = this.#hub.revision + 1;
     for (const [connection, away] of [...this.#away]) {
@@ -307,9 +307,9 @@ class Absences {
 
   take(): readonly AbsenceRow[] {
     const isGone = ({ parameter }: Away) => this.#hub.find(parameter.address) !== parameter;
-    const gone = [...this.#away].filter(([, away]) => isGone(away)); // a reload has removed the parameters
+    const gone = [...this.#away].filter(([, away]) => isGone(away)); // a reload has removed these parameters
     for (const [connection, away] of gone) this.#end(connection, away, this.#now());
-    if (gone.length > 0) this.look(this.#hub.parameters()); // other parameters of the connection may still exist
+    if (gone.length > 0) this.look(this.#hub.parameters()); // the connection may still have other parameters
     return this.#rows.splice(0);
   }
 
@@ -334,23 +334,23 @@ class Absences {
 
 // Iterates over the parameters whose changes were missed, in the order of revisions.
 
-/** The maximum number of parameters in one step. */
+/** The maximum number of parameters that one step visits. */
 const catchUpStep = 5000;
 
 class CatchUp {
   readonly #changed: Iterator<Parameter>;
   readonly #until: number;
-  /** The last visited revision. */
+  /** The revision of the last change that was visited. */
   place: number;
 
-  /** Covers the changes after `revision` up to now, because later changes are recorded anyway. */
+  /** Iterates over the changes after `revision` up to now; later changes are recorded anyway. */
   constructor(hub: Parameters, revision: number) {
     this.#changed = hub.changedSince(revision)[Symbol.iterator]();
     this.#until = hub.revision;
     this.place = revision;
   }
 
-  /** Returns the last change of the next parameter; undefined if there are no more. */
+  /** Returns the last change of the next parameter; undefined if there are no more parameters. */
   next(): Change | undefined {
     const parameter: Parameter | undefined = this.#changed.next().value;
     const change = parameter?.lastChange;
@@ -358,9 +358,9 @@ class CatchUp {
   }
 }
 
-// The numbers that parameters and writers have in the columns, and the new names that the thread does not know yet.
+// Assigns the numbers that parameters and writers have in the columns, and collects the names that the thread does not know yet.
 
-/** The maximum length of a chain of causes. A longer chain is broken, because the graph keeps only shorter chains. */
+/** The maximum number of links that are followed in a chain of causes. The graph keeps only shorter chains. */
 const longestChain = 256;
 
 class Numbering {
@@ -372,19 +372,19 @@ class Numbering {
   readonly #free: number[] = [];
   #numbers = 0;
 
-  /** Returns a new number for a parameter; `rule` is the index of its rule, or -1 if the parameter is not recorded. */
+  /** Returns a new number for a parameter. `rule` is the index of its rule, or -1 if the parameter is not recorded. */
   name({ address, type }: Parameter, rule: number): number {
     const number = this.#free.pop() ?? ++this.#numbers;
     this.#parameterRows.push([number, address, type, rule]);
     return number;
   }
 
-  /** Retires the number of a removed parameter. */
+  /** Frees the number of a removed parameter once all of its changes have been sent. */
   retire(number: number): void {
     this.#retired.push(number);
   }
 
-  /** Returns a writer's number, which is valid until `take`. */
+  /** Returns the number of a writer, which is valid until `take` is called. */
   numberOf(origin: Origin): number {
     return this.#writers.get(origin) ?? this.#nameWriter(origin);
   }
@@ -396,7 +396,7 @@ class Numbering {
     return this.numberOf(first.origin);
   }
 
-  /** Takes out the new names, which must be sent along with all changes so far. */
+  /** Removes and returns the new names, which must be sent together with all changes so far. */
   take(): Pick<Changes, 'parameters' | 'writers'> {
     const names = { parameters: this.#parameterRows, writers: this.#writerRows };
     this.#parameterRows = [];

@@ -1,4 +1,5 @@
-// A batch of changes on the history thread. The changes are written in the order of the table, so that each page is written only once.
+// A batch of changes on the history thread. The changes are written in the order of the table, so that each page of the database is written
+// only once.
 
 import { isTime } from '../../../../model/time/iso-time.ts';
 import type { ValueType } from '../../../../model/value.ts';
@@ -10,18 +11,18 @@ import type { AbsenceRow, Changes, JumpRow, WriterRow } from '../history-message
 import { hourMs } from '../history-tables.ts';
 import type { HistoryDatabase } from './history-database.ts';
 
-/** The parameter that a number in the columns stands for. */
+/** A parameter that the columns refer to by a number. */
 export interface KnownParameter {
   readonly address: string;
   readonly type: ValueType;
   readonly rule: number;
-  /** The key in the database; 0 if the key is not known yet. */
+  /** The key of the parameter in the database; 0 if the key is not known yet. */
   id: number;
 }
 
-/** The number of rows that take as much space as a block. */
+/** The number of rows that take as much space as one block. */
 const blockRows = 16;
-/** A linked list of the changes to one parameter within an hour. */
+/** The changes of one parameter within an hour, as a linked list of their positions. */
 interface Chain {
   readonly id: number;
   readonly first: number;
@@ -36,12 +37,12 @@ export class Batch {
   readonly absences: readonly AbsenceRow[];
   readonly #writers: readonly WriterRow[];
   readonly #parameters: readonly (KnownParameter | undefined)[];
-  /** Returns whether individual changes are kept under a rule. */
+  /** Returns whether the rule with this index keeps individual changes. */
   readonly #isKept: (rule: number) => boolean;
   #writerIds: number[] = [];
   /**
-   * The rows in the order of the table. A row is identified by the index of its columns times `columnRows`, plus its index within these
-   * columns.
+   * The positions of the rows in the order of the table. A position is the index of the columns times `columnRows`, plus the index of the
+   * row within these columns.
    */
   #order: Uint32Array | undefined;
   #written = 0;
@@ -49,7 +50,7 @@ export class Batch {
   #isAgain = false;
   readonly #packing = new Packing();
 
-  /** `parameters` is indexed by the numbers in the columns. */
+  /** `parameters` is indexed by the numbers in the columns; `isKept` returns whether a rule keeps individual changes. */
   constructor(
     { columns, writers, until, jumps = [], absences = [] }: Changes,
     parameters: readonly (KnownParameter | undefined)[],
@@ -64,7 +65,7 @@ export class Batch {
     this.#isKept = isKept;
   }
 
-  /** The number of rows written. */
+  /** The number of changes that have been written. */
   get written(): number {
     return this.#written;
   }
@@ -95,8 +96,8 @@ export class Batch {
   }
 
   /**
-   * Writes the next rows within a transaction: at most `rows` rows for at most `parameters` parameters, because each parameter takes
-   * separate pages. `base` is added to all revisions; changes with a number up to `known` may already be in the database.
+   * Writes the next changes within a transaction: at most about `rows` rows of at most `parameters` parameters, because each parameter
+   * takes separate pages. `base` is added to all revisions; changes with a revision up to `known` may already be in the database.
    */
   writeSome(database: HistoryDatabase, rows: number, parameters: number, base: number, known: number): void {
     this.#order ??= this.#prepare(database);
@@ -121,13 +122,13 @@ export class Batch {
     }
   }
 
-  /** Returns the keys of a connection's parameters that are already in the database. */
+  /** Returns the database keys of a connection's parameters, as far as they are known. */
   idsOf(connection: string): ReadonlySet<number> {
     const own = this.#parameters.filter((known) => known?.address.startsWith(`${connection}/`) && known.id > 0);
     return new Set(own.map((known) => known!.id));
   }
 
-  /** Calls `add` for each change in the columns, in the original order. Strings and triggers are passed as NaN. */
+  /** Calls `add` for each valid change in the columns, in the original order. Strings and triggers are passed as NaN. */
   forEachRow(
     { parameter, time, value, revision, length }: Columns,
     add: (rule: number, id: number, time: number, value: number, revision: number) => void,
@@ -142,7 +143,7 @@ export class Batch {
     }
   }
 
-  /** Determines the keys of all parameters and writers, and sorts the rows. */
+  /** Looks up the keys of all parameters and writers, and returns the positions of the rows in the order of the table. */
   #prepare(database: HistoryDatabase): Uint32Array {
     this.#writerIds = [0, ...this.#writers.map(([kind, name, file]) => database.writerId(kind, name, file))];
     const next = new Uint32Array(this.columns.length * columnRows);
@@ -184,14 +185,14 @@ export class Batch {
     return order;
   }
 
-  /** Returns the parameter for a number, including its database key; undefined if the number is unknown. */
+  /** Returns the parameter with a number, including its database key; undefined if the number is unknown. */
   #named(number: number, database: HistoryDatabase): KnownParameter | undefined {
     const known = this.#parameters[number];
     if (known?.id === 0) known.id = database.parameterId(known.address, known.type);
     return known;
   }
 
-  /** Writes the next changes of one parameter as a block if there are at least two. Returns the number of changes written. */
+  /** Writes the next changes of one parameter as a block if at least two fit. Returns the number of changes written. */
   #writeBlock(database: HistoryDatabase, base: number, known: number): number {
     const order = this.#order!;
     if (this.#isAgain || this.#numberAt(this.#written) !== this.#numberAt(this.#written + 1)) return 0;
@@ -236,7 +237,7 @@ export class Batch {
     return packing.count;
   }
 
-  /** Returns the parameter number of a row; undefined if there are no more rows. */
+  /** Returns the number of the parameter in a row; undefined if there are no more rows. */
   #numberAt(at: number): number | undefined {
     const place = this.#order![at];
     return place === undefined

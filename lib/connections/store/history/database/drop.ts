@@ -4,7 +4,7 @@ import { isWithin } from '../../thread/database/read-rows.ts';
 import type { Interval } from '../segments.ts';
 import type { HistoryDatabase, SpanTable } from './history-database.ts';
 
-/** The approximate maximum numbers of rows and of blocks, which are larger, that one step deletes. */
+/** The approximate maximum number of rows that one step deletes, and the maximum number of blocks, which are larger. */
 const stepRows = 5000;
 const stepBlocks = 200;
 /** The maximum number of parameters that one step visits. */
@@ -12,18 +12,18 @@ const mostStepParameters = 500;
 
 type Steps = Generator<void, void, void>;
 
-/** Returns the intervals in which a parameter's rows are deleted. */
+/** Returns the intervals in which the rows of a parameter are deleted. */
 export type Cut = (parameter: number) => readonly Interval[];
 
 export const always: Interval = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
 
-/** Yields the hours that contain changes, oldest first. Rows may be deleted between steps. */
+/** Yields the hours that contain changes, in hours since 1970, oldest first. Rows may be deleted between two steps. */
 export function* hoursOf(database: HistoryDatabase): Generator<number, void, void> {
   let hour = database.hourAfter(Number.MIN_SAFE_INTEGER);
   for (; hour !== undefined; hour = database.hourAfter(hour)) yield hour;
 }
 
-/** Deletes changes from one hour in steps. A block that begins within an interval is deleted as a whole. */
+/** Deletes changes within one hour, in steps. A block that begins within one of the intervals is deleted as a whole. */
 export function* dropChanges(database: HistoryDatabase, hour: number, cut: Cut): Steps {
   yield* dropOfHour(database, 'change_row', hour, cut, stepRows);
   yield* dropOfHour(database, 'change_block', hour, cut, stepBlocks);
@@ -39,7 +39,7 @@ function* dropOfHour(database: HistoryDatabase, table: string, hour: number, cut
   });
 }
 
-/** Deletes rows of minutes or hours in steps. */
+/** Deletes rows of the table `minute` or `hour`, in steps. */
 export function* dropSpans(database: HistoryDatabase, table: SpanTable, cut: Cut): Steps {
   const next = database.database.prepare('SELECT min(id) AS parameter FROM parameter WHERE id > ?');
   yield* dropEach(database, `${table} WHERE parameter = ?`, [], cut, stepRows, (last) => {

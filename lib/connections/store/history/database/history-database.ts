@@ -37,7 +37,7 @@ import type { RecordedJump } from '../segments.ts';
 import { HourAges } from './hour-ages.ts';
 import type { SpanPart, SpanRow } from './spans.ts';
 
-/** The progress of the recording; see the table `mark`. */
+/** The progress of the recording: a row of the table `mark`. */
 export interface Mark {
   readonly seen: number;
   readonly minutes: number;
@@ -46,28 +46,28 @@ export interface Mark {
 
 export type SpanTable = 'minute' | 'hour';
 
-/** The last recorded run of the hub, the number added to its revisions, and the highest change number. */
+/** The last recorded run of the hub, the base that is added to its revisions, and the highest number of a change. */
 export interface RecordedRun {
   readonly epoch: string;
   readonly base: number;
   readonly last: number;
 }
 
-/** A number greater than all revisions from an earlier version, whose order is unknown. */
+/** A number greater than all revisions from an earlier version of the database, whose order is unknown. */
 const baseOfEarlier = 1e12;
-/** The maximum number of clock jumps; only the newest are kept. */
+/** The maximum number of clock jumps that the database keeps, which are the newest. */
 const keptJumps = 1000;
 
-/** The maximum number of writers in the cache. */
+/** The number of writers at which the cache of their keys is cleared. */
 const knownWriters = 10_000;
 
-/** Restores a deleted mark from the last hour that contains changes. */
+/** The SQL that restores a deleted mark from the last hour that contains changes. */
 const markAnew = `INSERT INTO mark (rowid, seen, minutes, hours)
   SELECT 1, (hour + 1) * ${hourMs}, hour * ${hourMs}, hour * ${hourMs} FROM (
     SELECT max(hour) AS hour FROM (SELECT max(hour) AS hour FROM change_row UNION ALL SELECT max(hour) FROM change_block))
   WHERE hour IS NOT NULL AND NOT EXISTS (SELECT 1 FROM mark)`;
 
-/** For changes, only the hours are checked, because there are too many changes to check each one. */
+/** The columns whose numbers are checked. For changes, only the hours are checked, because there are too many changes to check each one. */
 const numbers: readonly NumberColumns[] = [
   ['parameter', 'count', 'id'],
   ['writer', 'count', 'id'],
@@ -106,15 +106,17 @@ export class HistoryDatabase {
   readonly ages: HourAges;
   readonly #parameterIds = new Map<string, number>();
   readonly #writerIds = new Map<string, number>();
-  /** The end of each parameter's newest block in the hour that was last requested for the parameter. */
+  /** The end of each parameter's newest block, in the hour for which it was last requested. */
   readonly #blockEnds = new Map<number, { readonly hour: number; readonly end: Place }>();
-  /** The keys of rows that are in use: parameters since the database was opened, writers during `watchNames`. */
+  /** The database keys that are in use: of parameters since the database was opened, of writers since `watchNames` was called. */
   readonly #givenParameters = new Set<number>();
   #givenWriters: Set<number> | undefined;
   /** The rows that the database refused. */
   readonly leftOut = new LeftOutRows();
 
-  /** Opens an existing database. Errors: any SQLite or file system error, `DamagedError`. After an error, nothing remains open. */
+  /**
+   * Opens an existing database for writing. Errors: any SQLite or file system error, `DamagedError`. After an error, nothing remains open.
+   */
   constructor(path: string, { databaseBytes, logBytes }: HistoryRoom, now = readClocks()) {
     this.database = openDatabase(path, databaseBytes, logBytes);
     try {
@@ -166,12 +168,12 @@ export class HistoryDatabase {
     }
   }
 
-  /** The maximum number of pages in one transaction, so that the log stays within its maximum size. */
+  /** The maximum number of pages in one transaction, with which the write-ahead log stays within its maximum size. */
   get transactionPages(): number {
     return Math.floor(this.#logPages / 4);
   }
 
-  /** The number of free pages. */
+  /** The number of pages that the database may still use. */
   get freePages(): number {
     return this.#mostPages - this.#pragma('page_count') + this.#pragma('freelist_count');
   }
@@ -194,7 +196,7 @@ export class HistoryDatabase {
     }
   }
 
-  /** Returns the last recorded run. In a database from an earlier version, the identity of the run is unknown. */
+  /** Returns the last recorded run. For a database from an earlier version, the epoch of the run is unknown and therefore empty. */
   run(): RecordedRun {
     const known = this.database.prepare('SELECT epoch, base, last FROM run').get() as RecordedRun | undefined;
     const last = this.mark() === undefined ? 0 : baseOfEarlier;
@@ -205,7 +207,7 @@ export class HistoryDatabase {
     this.#setRun.run(epoch, BigInt(base), BigInt(last));
   }
 
-  /** Returns the clock jumps, in order. */
+  /** Returns the clock jumps in the order in which they were recorded. */
   jumps(): RecordedJump[] {
     return this.database
       .prepare('SELECT sequence, before, after, gap, start FROM jump ORDER BY n')
@@ -232,7 +234,7 @@ export class HistoryDatabase {
     this.database.prepare('INSERT INTO gap VALUES (?, ?, ?, ?)').run(start, end, lost, reason);
   }
 
-  /** Adds an absence or sets its end. `sequence` is the number of the change at the start of the absence. */
+  /** Adds an absence, or sets the end of a known absence. `sequence` is the number of the change at the start of the absence. */
   addAbsence({ connection, start, end = 0, reason }: AbsenceRow, sequence: number): void {
     this.database
       .prepare(
@@ -242,7 +244,7 @@ export class HistoryDatabase {
       .run(connection, BigInt(Math.floor(start)), BigInt(Math.floor(end)), reason, BigInt(sequence));
   }
 
-  /** Ends the absences that an earlier run left open. */
+  /** Sets the end of all absences that an earlier run left open. */
   endAbsences(time: number): void {
     this.database.prepare('UPDATE absence SET end = max(start, ?) WHERE end = 0').run(time);
   }
@@ -252,7 +254,9 @@ export class HistoryDatabase {
     return (this.#nextHour.get(hour) as { hour: number | null }).hour ?? undefined;
   }
 
-  /** Returns the last change in a parameter's newest block within an hour. The next block must start after this change. */
+  /**
+   * Returns the position of the last change in a parameter's newest block within an hour. The next block must start after this position.
+   */
   endOfBlocks(hour: number, parameter: number): Place {
     const known = this.#blockEnds.get(parameter);
     if (known?.hour === hour) return known.end;
@@ -262,7 +266,7 @@ export class HistoryDatabase {
     return end;
   }
 
-  /** Returns whether a block contains the change. */
+  /** Returns whether a block contains the change at a position. */
   isInBlock(hour: number, parameter: number, { time, revision }: Place): boolean {
     const row = this.#blockBefore.get(hour, parameter, time, revision) as BlockEnd | undefined;
     if (row === undefined) return false;
@@ -270,7 +274,7 @@ export class HistoryDatabase {
     return unpackBlock(stored as unknown as StoredBlock).some((one) => one[0] === time && one[2] === revision);
   }
 
-  /** Adds a block, which must follow all other blocks for its parameter in this hour. */
+  /** Adds a block, which must follow all other blocks of the parameter in the same hour. */
   addBlock(hour: number, parameter: number, block: Packing): void {
     const { time, revision, lastTime, lastRevision, count, writer, source, cause, json, checksum } = block;
     this.ages.wrote(hour);
@@ -291,7 +295,7 @@ export class HistoryDatabase {
     this.#blockEnds.set(parameter, { hour, end: { time: lastTime, revision: lastRevision } });
   }
 
-  /** Adds a row of `change_row`. */
+  /** Adds a change as a row of `change_row`. */
   addChange(
     hour: number,
     parameter: number,
@@ -329,8 +333,8 @@ export class HistoryDatabase {
   }
 
   /**
-   * Adds part of a span. If the span already has a row, from an earlier part or from before the clock was set back, the part is merged into
-   * this row.
+   * Adds part of a minute or hour. If the span already has a row, from an earlier part or from before the clock was set back, the part is
+   * merged into this row.
    */
   addToSpan(table: SpanTable, { parameter, time, min, mean, max, last, count }: SpanRow, part: SpanPart): void {
     this.ages.wrote(Math.floor(time / hourMs));
@@ -338,14 +342,14 @@ export class HistoryDatabase {
     this.#addToSpan[table].run(parameter, time, ...figures, count, part.knownMs, part.isWhole ? 1 : 0);
   }
 
-  /** Returns a parameter's key, and adds the parameter if necessary. Call `parameterId` within a transaction. */
+  /** Returns the key of a parameter, and adds the parameter if necessary. To be called within a transaction. */
   parameterId(address: string, type: string): number {
     const id = this.#idOf(this.#parameterIds, 'parameter', { address, type });
     this.#givenParameters.add(id);
     return id;
   }
 
-  /** Returns a writer's key, and adds the writer if necessary. Call `writerId` within a transaction. */
+  /** Returns the key of a writer, and adds the writer if necessary. To be called within a transaction. */
   writerId(kind: string, name: string, file: string): number {
     if (this.#writerIds.size > knownWriters) this.#writerIds.clear();
     const id = this.#idOf(this.#writerIds, 'writer', { kind, name, file });
@@ -353,7 +357,7 @@ export class HistoryDatabase {
     return id;
   }
 
-  /** Collects the keys in use until `watchNothing`. */
+  /** Returns the sets of keys in use. Until `watchNothing` is called, the keys of writers are added as well. */
   watchNames(): Record<'parameter' | 'writer', ReadonlySet<number>> {
     this.#writerIds.clear();
     this.#givenWriters = new Set();
@@ -364,14 +368,14 @@ export class HistoryDatabase {
     this.#givenWriters = undefined;
   }
 
-  /** Clears the caches after a rollback. */
+  /** Clears the cached keys and block ends, because a rollback may have undone them. */
   forgetIds(): void {
     this.#parameterIds.clear();
     this.#writerIds.clear();
     this.#blockEnds.clear();
   }
 
-  /** Empties the log. Returns false while a reader is still using the log. Errors: any SQLite error. */
+  /** Empties the write-ahead log. Returns false while a reader is still using the log. Errors: any SQLite error. */
   emptyLog(isGivenBack = false): boolean {
     return emptyLog(this.database, isGivenBack);
   }
@@ -410,14 +414,14 @@ export class HistoryDatabase {
 const nextHour = `SELECT min(hour) AS hour FROM (
   SELECT min(hour) AS hour FROM change_row WHERE hour > ?1 UNION ALL SELECT min(hour) FROM change_block WHERE hour > ?1)`;
 
-/** The end of the newest block that starts at or before a position. */
+/** The position at which a block ends, as the columns of its row. */
 type BlockEnd = Readonly<Record<'last_time' | 'last_revision', number>>;
 
 const blockBefore = `SELECT last_time, last_revision, ${blockColumns} FROM change_block
   WHERE hour = ? AND parameter = ? AND (time, revision) <= (?, ?) AND ${areWhole}
   ORDER BY time DESC, revision DESC LIMIT 1`;
 
-/** Deletes damaged blocks and returns a description of the losses. Errors: any SQLite error. */
+/** Deletes damaged blocks; returns a sentence about the losses, if any. Errors: any SQLite error. */
 export function dropDamagedBlocks(database: DatabaseSync, path: string): string[] {
   const keys = ['hour', 'parameter', 'time', 'revision'];
   let damaged = 0;
@@ -432,8 +436,8 @@ function isTable(database: DatabaseSync, name: string): boolean {
 }
 
 /**
- * Merges part of a span into its row. The mean weights the row and the part by their durations. The last value comes from the part that
- * reaches the end of the span.
+ * Returns the SQL that merges part of a span into its row. The mean weights the row and the part by their durations. The last value comes
+ * from the part that reaches the end of the span.
  */
 function addToSpan(table: SpanTable, lengthMs: number): string {
   const both = (combine: string, column: string) =>

@@ -1,26 +1,26 @@
-// The age of each hour's rows: when the hour was last written, on the clock that determines ages. The times of rows cannot be used, because
-// the wall clock may have been set.
+// The age of each hour's rows: when the hour was last written, on the age clock. The times of the rows cannot be used, because the wall
+// clock may have been set.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { AgeClock, type Ages, beginAge, type ClockReading, readPauses } from '../../../../model/time/age-clock.ts';
 import { hourMs } from '../history-tables.ts';
 import type { Interval } from '../segments.ts';
 
-/** The interval between notes while rows for an hour are being written. */
+/** The interval between two notes for an hour while rows of this hour are being written, in milliseconds. */
 const noteEveryMs = 60_000;
 
 export class HourAges {
   readonly #database: DatabaseSync;
   readonly #putAge: StatementSync;
   readonly #clock: AgeClock;
-  /** When a note was last stored for each hour in this run. */
+  /** The time, on the age clock, at which a note was last stored for each hour in this run. */
   readonly #noted = new Map<number, number>();
   /** The hours whose rows have been written since the last `note`. */
   readonly #written = new Set<number>();
 
   /**
-   * Continues with the state in the database. `seen` is the time at which an earlier version stopped recording; 0 if there is no recording.
-   * Errors: any SQLite error.
+   * Continues the age clock with the state in the database. `seen` is the time at which an earlier version stopped recording; 0 if there is
+   * no recording. Errors: any SQLite error.
    */
   constructor(database: DatabaseSync, seen: number, now: ClockReading) {
     this.#database = database;
@@ -41,12 +41,12 @@ export class HourAges {
     this.#clock.read(now);
   }
 
-  /** Records that a row for this hour is being written. */
+  /** Notes that a row in this hour is being written. */
   wrote(hour: number): void {
     this.#written.add(hour);
   }
 
-  /** Stores notes for the hours written in this transaction, and the current time on the clock. */
+  /** Stores the state of the age clock, and notes for the hours written in this transaction. */
   note(): void {
     const { ran, wall, pauses } = this.#clock.kept;
     this.#putAge.run(BigInt(ran), BigInt(wall), JSON.stringify(pauses));
@@ -58,13 +58,13 @@ export class HourAges {
     this.#written.clear();
   }
 
-  /** Clears the notes after a rollback. */
+  /** Clears the notes, because a rollback has undone them. */
   forget(): void {
     this.#written.clear();
     this.#noted.clear();
   }
 
-  /** Returns the current ages of all hours. */
+  /** Returns when each hour was last written. */
   all(): AgesOfHours {
     const rows = this.#database.prepare('SELECT hour, ran FROM hour_age ORDER BY hour').all() as {
       hour: number;
@@ -75,13 +75,13 @@ export class HourAges {
   }
 }
 
-/** When each hour was last written, on the age clock. For an hour from an earlier version, the end of the hour is used. */
+/** The times at which the hours were last written, on the age clock. For an hour from an earlier version, the end of the hour is used. */
 export class AgesOfHours {
   readonly ages: Ages;
   readonly #noted: readonly (readonly [hour: number, ran: number])[];
   readonly #byHour: ReadonlyMap<number, number>;
 
-  /** `noted` is sorted by hour. */
+  /** `noted` contains the hours and their times, sorted by hour. */
   constructor(noted: readonly (readonly [hour: number, ran: number])[], ages: Ages) {
     this.#noted = noted;
     this.#byHour = new Map(noted);
@@ -92,7 +92,7 @@ export class AgesOfHours {
     return this.#byHour.get(hour) ?? (hour + 1) * hourMs;
   }
 
-  /** Returns when the oldest rows from an hour on were written. */
+  /** Returns the time at which the oldest rows were written, among the rows of the hour `first` and all later hours. */
   oldestFrom(first: number): number {
     return this.#noted.reduce(
       (least, [hour, ran]) => (hour < first ? least : Math.min(least, ran)),
@@ -100,7 +100,7 @@ export class AgesOfHours {
     );
   }
 
-  /** Returns the intervals that cover all hours last written at `ran` or earlier, in chronological order. */
+  /** Returns the intervals that cover all hours that were last written at or before `ran`, in chronological order. */
   upTo(ran: number): readonly Interval[] {
     const intervals: { from: number; to: number }[] = [];
     const add = (from: number, to: number) => {
@@ -109,7 +109,7 @@ export class AgesOfHours {
       if (last?.to === from) last.to = to;
       else intervals.push({ from, to });
     };
-    const end = Math.floor(ran / hourMs); // earlier hours without a note had ended by then
+    const end = Math.floor(ran / hourMs); // earlier hours without a note were over by then
     let next = Number.NEGATIVE_INFINITY;
     for (const [hour, notedAt] of this.#noted) {
       add(next, Math.min(hour, end));

@@ -8,7 +8,10 @@ import { hourMs, minuteMs } from '../history-tables.ts';
 import type { HistoryDatabase, Mark, SpanTable } from './history-database.ts';
 import { type SpanPart, type SpanRow, Spans } from './spans.ts';
 
-/** `spansOf` returns the spans for the key of a parameter. Changes with a revision below `first` were counted before the clock jumped. */
+/**
+ * Rebuilds the unfinished spans of all parameters. `spansOf` returns the spans for the key of a parameter. Changes with a revision below
+ * `first` were counted before the clock jumped.
+ */
 export function rebuildSpans(
   { database }: HistoryDatabase,
   { minutes, hours }: Mark,
@@ -44,7 +47,7 @@ interface Recorded {
   readonly value: unknown;
 }
 
-/** Yields all changes since a time, sorted by hour, parameter and time. Rows and blocks are stored in the same order. */
+/** Yields all changes at or after a time, sorted by hour, parameter and time, in which order the database stores both rows and blocks. */
 function* changesSince(database: DatabaseSync, since: number): Iterable<Recorded> {
   const hour = Math.floor(since / hourMs);
   const rows = database
@@ -82,15 +85,15 @@ function isBefore(one: Recorded, other: Recorded): boolean {
   return (by || one.revision - other.revision) < 0;
 }
 
-// The unfinished minutes and hours of all parameters under the same rule.
+// The unfinished minutes and hours of all parameters to which the same rule applies.
 
-/** A row that is waiting to be written. */
+/** The row of a finished minute or hour that is waiting to be written. */
 export type WaitingSpan = readonly [table: SpanTable, row: SpanRow, part: SpanPart];
 
 export class RuleSpans {
   readonly minutes: Spans | undefined;
   readonly hours: Spans | undefined;
-  /** The maximum delay of a change. The last value of an interval arrives only after the interval has ended. */
+  /** The maximum delay of a change, in milliseconds. The last value of an interval arrives only after the interval has ended. */
   readonly #lateMs: number;
 
   constructor(
@@ -107,24 +110,24 @@ export class RuleSpans {
     this.hours?.add(parameter, time, value);
   }
 
-  /** Returns whether the parameter has an open span. */
+  /** Returns whether a parameter has an unfinished minute or hour. */
   has(parameter: number): boolean {
     return (this.minutes?.has(parameter) ?? false) || (this.hours?.has(parameter) ?? false);
   }
 
-  /** Sets the current value of a parameter without counting a change. */
+  /** Sets the value of a parameter at a time without counting a change. */
   begin(parameter: number, time: number, value: number): void {
     this.minutes?.begin(parameter, time, value);
     this.hours?.begin(parameter, time, value);
   }
 
-  /** Ends spans that are over at a time. Apart from late changes, no older changes may follow. */
+  /** Ends the minutes and hours that are over at a time. Apart from late changes, no older changes may follow. */
   endBefore(until: number): void {
     this.minutes?.endBefore(until - this.#lateMs);
     this.hours?.endBefore(until - this.#lateMs);
   }
 
-  /** Returns the starts of the minute and the hour that are still unfinished. */
+  /** Returns the starts of the minute and the hour that are unfinished at a time. */
   openSince(until: number): { readonly minutes: number; readonly hours: number } {
     const time = until - this.#lateMs;
     return { minutes: Math.floor(time / minuteMs) * minuteMs, hours: Math.floor(time / hourMs) * hourMs };
@@ -135,7 +138,7 @@ export class RuleSpans {
     this.hours?.jump(before, after);
   }
 
-  /** Stops or resumes counting the changes to some parameters. */
+  /** Excludes the values of some parameters from a time on, or includes them again. */
   pause(parameters: ReadonlySet<number>, time: number, isPaused: boolean): void {
     this.minutes?.pause(parameters, time, isPaused);
     this.hours?.pause(parameters, time, isPaused);
@@ -148,8 +151,8 @@ export class RuleSpans {
 }
 
 /**
- * Reads all parameters in the database. The returned function maps a parameter's key to the index of its rule, or to `undefined` if no rule
- * selects the parameter any more.
+ * Reads all parameters in the database. Returns a function that maps the key of a parameter to the index of its rule, or to undefined if no
+ * rule selects the parameter any more.
  */
 export function readRules(
   { database }: HistoryDatabase,

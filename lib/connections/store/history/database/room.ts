@@ -1,4 +1,4 @@
-// Frees space in the database, in its log and on the disk before a transaction begins.
+// Frees space in the database, in its write-ahead log and on the disk before a transaction begins.
 import { statfsSync, statSync } from 'node:fs';
 import { dayMs } from '../../../../model/time/iso-time.ts';
 import { isWithin } from '../../thread/database/read-rows.ts';
@@ -11,14 +11,14 @@ import type { HistoryDatabase, SpanTable } from './history-database.ts';
 import type { AgesOfHours } from './hour-ages.ts';
 
 /**
- * The maximum number of times that the oldest quarter of the data is deleted for one transaction. Afterwards, a thousandth of the data is
- * left.
+ * The maximum number of times that the oldest quarter of the data is deleted for one transaction. After so many times, a thousandth of the
+ * data is left.
  */
 const makingRounds = 24;
-/** The number of pages that a transaction may need in addition to its own. */
+/** The number of pages that a transaction may need in addition to its own pages. */
 const sparePages = 16;
 
-/** Returns the bounds for a disk: a history takes at most a quarter of the disk. */
+/** Returns the maximum sizes for the disk that contains a folder: a history takes at most a quarter of the disk. */
 export function roomOnDisk(folder: string, { databaseBytes, logBytes }: HistoryRoom): HistoryRoom {
   const { blocks, bsize } = statfsSync(folder);
   const share = Math.min(1, (blocks * bsize) / 4 / (databaseBytes + logBytes));
@@ -52,7 +52,9 @@ export class Room {
     throw new NoRoomError('the space that maxSize leaves for the history is used up');
   }
 
-  /** Ensures that the disk has space. If the disk is nearly full, first frees the space of the log. */
+  /**
+   * Checks that the disk has enough space. If the disk is nearly full, frees the space of the write-ahead log first. Errors: `NoRoomError`.
+   */
   #expectDisk(): void {
     try {
       expectRoom(this.#folder, 'history');
@@ -67,14 +69,16 @@ export class Room {
 // When the space is used up, the rows that were written first are deleted first: changes, hour by hour, then minutes, and finally a quarter
 // of the remaining data.
 
-/** While the oldest minute is older than this, minutes are deleted before the changes of the current hour. */
+/** The age above which minutes are deleted before the changes of the current hour are, in milliseconds. */
 const keptMinutesMs = dayMs;
-/** The shares of the time since the oldest span for which rows are deleted, one after the other, until there is enough space. */
+/**
+ * The shares of the time since the oldest span. The rows in each share are deleted, one share after the other, until there is enough space.
+ */
 const shares = [1 / 4, 1 / 2, 3 / 4, 15 / 16];
 
 type Steps = Generator<void, void, void>;
 
-/** Deletes rows in steps. The caller stops as soon as there is enough space. */
+/** Deletes the oldest rows in steps. The caller stops as soon as there is enough space. */
 function* makeRoom(database: HistoryDatabase): Steps {
   const ages = database.ages.all();
   const { ran } = database.ages;
@@ -98,7 +102,7 @@ function* dropOldSpans(database: HistoryDatabase, table: SpanTable, ages: AgesOf
   }
 }
 
-/** Returns the first quarter of the time between the first and the last change in an hour; undefined if the hour has no changes. */
+/** Returns the first quarter of the time between the first and the last change within an hour; undefined if the hour has no changes. */
 function quarterOf({ database }: HistoryDatabase, hour: number): Interval | undefined {
   const time = (which: 'min' | 'max') => {
     const ofEach = (table: string) =>
@@ -112,7 +116,7 @@ function quarterOf({ database }: HistoryDatabase, hour: number): Interval | unde
   return { from: oldest, to: oldest + Math.max(1, (newest - oldest) / 4) };
 }
 
-/** Returns when the oldest minute or hour was written; Infinity if the table is empty. */
+/** Returns the time, on the age clock, at which the oldest minute or hour was written; Infinity if the table is empty. */
 function oldestSpan({ database }: HistoryDatabase, table: SpanTable, ages: AgesOfHours): number {
   const { time } = database
     .prepare(

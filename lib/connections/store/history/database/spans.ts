@@ -1,7 +1,7 @@
 // Aggregates each parameter's changes by minute or hour, weighting each value by its duration. A span without a change needs no row,
 // because the value remained the same.
 
-/** A row of `minute` or `hour`. The figures are undefined for strings and triggers. */
+/** A row of `minute` or `hour`. The figures are undefined for strings and triggers, and null if the value was unknown. */
 export interface SpanRow {
   readonly parameter: number;
   readonly time: number;
@@ -12,24 +12,24 @@ export interface SpanRow {
   readonly count: number;
 }
 
-/** What a row covers of its span: for how long the value was known, and whether the row reaches the end of the span. */
+/** The part of its span that a row covers: for how long the value was known, and whether the row reaches the end of the span. */
 export interface SpanPart {
   readonly knownMs: number;
   readonly isWhole: boolean;
 }
 
-/** The state of a parameter in the current span. `value` is NaN while the value is unknown. */
+/** The current span of a parameter. `value` is NaN while the value is unknown. */
 interface OpenSpan {
   readonly parameter: number;
   start: number;
   value: number;
-  /** The value before a pause; undefined if there was no value or a newer one has arrived. */
+  /** The value before a pause; undefined if there is no pause or a newer value has arrived. */
   paused: number | undefined;
-  /** The time up to which the value has been counted. */
+  /** The time up to which the value has been counted, in milliseconds since 1970. */
   counted: number;
   min: number;
   max: number;
-  /** The sum of all values, each multiplied by its duration in milliseconds, and the sum of these durations. */
+  /** The sum of all values, each multiplied by its duration in milliseconds, and the total duration for which the value was known. */
   area: number;
   knownMs: number;
   count: number;
@@ -42,7 +42,7 @@ export class Spans {
   /** The open spans with at least one change. */
   #changed: OpenSpan[] = [];
 
-  /** `over` is called with each finished span that contains a change. */
+  /** `lengthMs` is the length of a span. `over` is called with each finished span that contains a change. */
   constructor(lengthMs: number, over: (row: SpanRow, part: SpanPart) => void) {
     this.#lengthMs = lengthMs;
     this.#over = over;
@@ -53,14 +53,14 @@ export class Spans {
     return this.#open.has(parameter);
   }
 
-  /** Sets the value of a parameter at a time, without counting a change. */
+  /** Sets the value of a parameter from a time on, without counting a change. */
   begin(parameter: number, time: number, value: number): void {
     const span = this.#spanOf(parameter, time);
     span.counted = Math.max(span.counted, time);
     span.value = value;
   }
 
-  /** Counts a change; `value` is NaN if it is not a number. A late change counts towards the open span. */
+  /** Counts a change; `value` is NaN if the value is not a number. A late change counts towards the current span. */
   add(parameter: number, time: number, value: number): void {
     const span = this.#spanOf(parameter, time);
     this.#count(span, time);
@@ -72,7 +72,8 @@ export class Spans {
   }
 
   /**
-   * Adds the row of a shorter span. The row's mean counts for the row's whole duration, even if the value was known for only part of it.
+   * Adds the row of a shorter span, such as a minute to an hour. The mean counts for the whole duration of the row, even if the value was
+   * known for only part of it.
    */
   addRow({ parameter, time, min, mean, max, last, count }: SpanRow, rowMs: number): void {
     const span = this.#spanOf(parameter, time);
@@ -88,7 +89,7 @@ export class Spans {
     span.max = Math.max(span.max, max);
   }
 
-  /** Ends all spans that are over at the given time. */
+  /** Ends all spans that are over at a time and contain a change. */
   endBefore(time: number): void {
     const changed = this.#changed;
     this.#changed = [];
@@ -125,8 +126,8 @@ export class Spans {
   }
 
   /**
-   * Excludes some parameters from `time` on, or includes them again. Their previous values then apply again, unless newer ones have
-   * arrived.
+   * Excludes the values of some parameters from `time` on, or includes them again. Their previous values then apply again, unless newer
+   * values have arrived.
    */
   pause(parameters: ReadonlySet<number>, time: number, isPaused: boolean): void {
     for (const parameter of parameters) {
@@ -157,7 +158,7 @@ export class Spans {
     return span;
   }
 
-  /** Ends a span and begins the next one, which contains the given time. */
+  /** Ends a span, and begins the span that contains the given time. */
   #end(span: OpenSpan, time: number): void {
     const end = span.start + this.#lengthMs;
     this.#count(span, end);
@@ -167,7 +168,7 @@ export class Spans {
     Object.assign(span, emptySpan, { start, value: span.value, paused: span.paused, counted });
   }
 
-  /** Counts the current value up to a time. */
+  /** Counts the current value of a span up to a time. */
   #count(span: OpenSpan, time: number): void {
     const ms = time - span.counted;
     if (ms <= 0) return;

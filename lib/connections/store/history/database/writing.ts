@@ -15,16 +15,16 @@ import { RuleSpans, readRules, rebuildSpans, type WaitingSpan } from './rebuild.
 import type { Room } from './room.ts';
 
 /**
- * The maximum number of changes in one transaction. After a transaction that did not fit, fewer changes are written at once, because long
- * strings need more space.
+ * The maximum number of changes in one transaction. If a transaction does not fit, fewer changes are written at once, because long strings
+ * need more space.
  */
 const transactionRows = 5000;
 const leastRows = 4;
 /** The maximum number of minutes and hours in one transaction. */
 const transactionSpans = 2000;
-/** The interval at which the mark is renewed while there are no changes. */
+/** The interval at which the mark is renewed while there are no changes, in milliseconds. */
 const seenEveryMs = 10_000;
-/** The maximum time spent on deletions after each write. */
+/** The maximum time spent on deletions after each write, in milliseconds. */
 const deletingMs = 100;
 
 export class Writing {
@@ -32,7 +32,7 @@ export class Writing {
   readonly #rules: readonly HistoryRule[];
   readonly #room: Room;
   readonly #waiting: WaitingSpan[] = [];
-  /** Whether the last recorded run of the hub is still the current one. */
+  /** Whether the last run in the database is the current run of the hub. */
   readonly #isSameRun: boolean;
   readonly #spans: readonly RuleSpans[];
   #mark: Mark;
@@ -40,14 +40,15 @@ export class Writing {
   #segments: Segments;
   #rows = transactionRows;
   /**
-   * Changes up to this number have already been counted. If such a change arrives again, its value is set, but the change is not counted.
+   * The number up to which changes have already been counted. If such a change arrives again, its value is set, but the change is not
+   * counted.
    */
   readonly #countedBefore: number;
   #deleting: Generator<void, void, void> | undefined;
-  /** The ages at the time of the last search for old data. */
+  /** The ages at the time of the last search for data that is too old. */
   #deletedAt: Ages | undefined;
 
-  /** `epoch` identifies the run of the hub. */
+  /** `epoch` identifies the current run of the hub. */
   constructor(database: HistoryDatabase, rules: readonly HistoryRule[], room: Room, epoch: string) {
     this.#database = database;
     this.#rules = rules;
@@ -61,7 +62,7 @@ export class Writing {
     this.#spans = rules.map((rule) => new RuleSpans(rule, this.#waiting));
   }
 
-  /** Restores the unfinished spans from an earlier run. */
+  /** Restores the spans that an earlier run left unfinished. */
   rebuild(): void {
     const ruleOf = readRules(this.#database, this.#rules);
     const { first } = this.#segments.present;
@@ -89,7 +90,10 @@ export class Writing {
     }
   }
 
-  /** Writes the changes and calls `wrote` after each transaction. Errors: any SQLite error; completed transactions are kept. */
+  /**
+   * Writes the changes in a batch in several transactions, and calls `wrote` with the number of rows after each of them. Errors: any SQLite
+   * error; completed transactions are kept.
+   */
   writeChanges(batch: Batch, wrote: (rows: number) => void): void {
     const { columns, until, absences } = batch;
     const isIdle = columns.length === 0 && batch.jumps.length === 0 && absences.length === 0;
@@ -125,7 +129,7 @@ export class Writing {
     }
   }
 
-  /** Counts written changes towards their minutes and hours. */
+  /** Counts the changes in a written batch towards their minutes and hours. */
   count(batch: Batch): void {
     const [jumps, absences] = [[...batch.jumps], [...batch.absences]];
     const timeOf = ({ start, end }: AbsenceRow) => end ?? start;
@@ -151,7 +155,7 @@ export class Writing {
     while (jumps.length > 0) jump();
   }
 
-  /** Writes the spans that are over at the given time. Errors: any SQLite error; unwritten spans stay in the queue. */
+  /** Writes the minutes and hours that are over at a time. Errors: any SQLite error; unwritten spans stay in the queue. */
   writeSpans(until: number): void {
     for (const spans of this.#spans) spans.endBefore(until);
     const open = this.#spans.map((spans) => spans.openSince(until));
@@ -161,7 +165,7 @@ export class Writing {
     this.#writeWaiting(transactionSpans, { ...this.#mark, minutes, hours });
   }
 
-  /** Deletes data that is too old, in small steps. A search starts at most once an hour. */
+  /** Deletes data that is too old, in small steps. A new search begins at most once an hour. */
   delete(): void {
     if (this.#deleting === undefined) {
       const { ran } = this.#database.ages;
@@ -205,7 +209,7 @@ export class Writing {
     return this.#segments.areSeveralIn({ from, to: from + (table === 'minute' ? minuteMs : hourMs) });
   }
 
-  /** Adds a clock jump after a revision; without a revision, the jump comes after all recorded changes. */
+  /** Adds a clock jump that comes after the change with a revision or, without a revision, after all recorded changes. */
   #addJump({ before, after }: ClockJump, revision: number | undefined, isStart = false): void {
     const sequence = revision === undefined ? this.#run.last + 1 : this.#run.base + revision + 1;
     this.#database.addJump({ sequence, before, after, start: isStart ? 1 : 0 });
@@ -235,20 +239,21 @@ export class Writing {
 // A parameter, a writer or a gap takes only a few bytes, but over the years they add up. So the store occasionally deletes the oldest gaps,
 // and the parameters and writers to which no row refers.
 
-/** The number of parameters and writers below which a search for unused ones is not worthwhile. */
+/** The number of parameters or writers up to which a search for unused ones is not worthwhile. */
 export const usualNames = 10_000;
-/** The number of gaps that are kept: more than a query reads. Older gaps are deleted. */
+/** The number of gaps that the database keeps, more than a query reads. Older gaps are deleted. */
 export const keptGaps = 10_000;
-/** The number of absences that are kept for all connections together. Older absences are deleted. */
+/** The number of absences that the database keeps, for all connections together. Older absences are deleted. */
 export const keptAbsences = 100_000;
-/** The maximum numbers of rows that one step deletes and of parameters whose changes one step reads. */
+/** The maximum number of rows that one step deletes, and of parameters whose changes one step reads. */
 const stepRows = 500;
 const stepParameters = 50;
 
 type Steps = Generator<void, void, void>;
 
 /**
- * Deletes the oldest gaps and absences in steps and, once a day, unused names. `isOpen` returns whether a parameter still has an open span.
+ * Deletes the oldest gaps and absences and, once a day, parameters and writers that are no longer used, in steps. `isOpen` returns whether
+ * a parameter still has an unfinished span.
  */
 function* dropUnnamed(
   database: HistoryDatabase,
@@ -285,7 +290,10 @@ function* dropGaps(database: HistoryDatabase): Steps {
   yield;
 }
 
-/** Reads the names to which changes refer, hour by hour and, within an hour, parameter by parameter. */
+/**
+ * Adds the keys of all parameters and writers to which changes refer to `named`, in steps: hour by hour and, within an hour, parameter by
+ * parameter.
+ */
 function* readNames(history: HistoryDatabase, named: Record<'parameter' | 'writer', Set<number>>): Steps {
   const { database } = history;
   const nextIn = (table: string) =>
@@ -334,14 +342,14 @@ function numberOf({ database }: HistoryDatabase, table: string): number {
   return (database.prepare(`SELECT count(*) AS count FROM ${table}`).get() as { count: number }).count;
 }
 
-// Deletes data that has exceeded the retention time in its rule, hour by hour.
+// Deletes data that is older than the retention times in its rule, hour by hour.
 
 /** The number of hours that one step examines. */
 const stepHours = 1000;
 
 /**
- * Deletes old data in steps. `before` contains the ages at the last search, which has already deleted all data that was too old then;
- * undefined for the first search.
+ * Deletes data that is too old, in steps. `before` contains the ages at the last search, which has already deleted all data that was too
+ * old then; undefined for the first search.
  */
 function* keepWithinTimes(
   database: HistoryDatabase,

@@ -27,7 +27,7 @@ export class HistoryKeeping {
   /** The parameters, indexed by their numbers in the columns. */
   readonly #parameters: (KnownParameter | undefined)[] = [];
   #batch: Batch | undefined;
-  /** The time on the clock when the last changes arrived. */
+  /** The time at which the last changes arrived, in milliseconds since 1970. */
   #until = 0;
   #losses: string[] = [];
   #rows = 0;
@@ -64,7 +64,7 @@ export class HistoryKeeping {
   close(): void {
     try {
       if (this.#batch === undefined) this.#open?.writing.end(this.#until);
-    } catch {} // the next start finds an earlier mark
+    } catch {} // the next start finds an earlier mark instead
     this.#close();
   }
 
@@ -177,8 +177,8 @@ export class HistoryKeeping {
 }
 
 /**
- * Returns the clock jumps in a message. If the clock shows an earlier time than before, the clock was set back, even if the hub noticed no
- * jump.
+ * Returns the clock jumps in a message. If the clock shows an earlier time than in the previous message, the clock was set back, even if
+ * the hub noticed no jump.
  */
 function jumpsOf({ until, jumps = [] }: Changes, before: number): readonly JumpRow[] {
   return jumps.length === 0 && until <= before - jumpMs ? [{ before, after: until, revision: undefined }] : jumps;
