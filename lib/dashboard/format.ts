@@ -1,5 +1,5 @@
 // The dashboard format: a grid of widgets bound to addresses. The format is strict: unknown settings are errors. The types are inferred
-// from the schemas; the console receives the result of `parseDashboard`.
+// from the schemas. The console receives dashboards as returned by `parseDashboard`.
 
 import { z } from 'zod';
 import { parseAddress } from '../model/address.ts';
@@ -14,8 +14,9 @@ import { type Tone, tones } from './tone.ts';
 
 export type { Tone };
 
-/** The maximum number of widgets on a dashboard, and of lines in a plot. */
+/** The maximum number of widgets on a dashboard. */
 export const maxWidgets = 500;
+/** The maximum number of lines in a plot. */
 const maxPlotLines = 4;
 const maxTabs = 16;
 const maxLamps = 256;
@@ -74,7 +75,7 @@ const address = z
     }
   })
   .meta({ description: '<Connection ID>/<Parameter ID>', format: 'address' });
-/** An address that the widget writes. A user who adds such a widget must be allowed to write to this address. */
+/** The schema for an address that the widget writes. A user who adds such a widget must be allowed to write to this address. */
 const target = address.meta({ description: '<Connection ID>/<Parameter ID>', format: 'written-address' });
 const tone = z.enum(tones, { error: tones.join(', ') });
 const flag = z.boolean({ error: 'true or false' });
@@ -117,7 +118,7 @@ const place = {
     .optional()
     .describe(`Expression whose result is a tone, such as "param('desk/level') > 0.9 ? 'danger' : 'ok'"`),
 };
-/** The settings that every writing widget has. */
+/** The settings that every widget that writes has. */
 const guarding = {
   confirm: text()
     .min(1, { error: 'a question' })
@@ -165,23 +166,25 @@ const law = z
   .default('linear')
   .describe('db: the value is in decibels, on a scale like that of a mixing desk');
 
-/** Information about a widget type for the studio's palette. Without this information, the palette offers the type for every parameter. */
+/**
+ * What the studio's palette needs to know about a widget type. Without this information, the palette offers the type for every parameter.
+ */
 interface Palette {
   /** The value types of parameters for which the widget is suitable, the most suitable type first. */
   readonly suits?: readonly ValueType[];
-  /** Whether display widgets are offered before this widget, although this widget writes. */
+  /** true means that display widgets are offered before this widget, although this widget writes. */
   readonly isSecondary?: boolean;
-  /** The settings of a new widget, by value type. */
+  /** The initial settings of a new widget, by the value type of its parameter. */
   readonly presets?: Partial<Record<ValueType, Readonly<Record<string, unknown>>>>;
-  /** The size of a new widget. The default is [1, 1]. */
+  /** The size of a new widget: [columns, rows]. The default is [1, 1]. */
   readonly size?: Pair;
 }
 
-/** The setting `type` for a widget type; `about` describes the type in the palette. */
+/** Returns the schema for the setting `type` of a widget type. `about` describes the type in the palette. */
 const kind = <const Type extends string>(type: Type, about: string, palette: Palette = {}) =>
   z.literal(type).meta({ description: about, ...palette });
 
-/** The schema for each widget type. The widgets in a group are checked one by one. */
+/** The schema for each widget type, by the type's name. The widgets in a group are checked one by one. */
 export const widgetSchemas = {
   label: z.strictObject({
     type: kind('label', 'A heading or a note'),
@@ -498,7 +501,7 @@ export const dashboardSchema = z.strictObject({
 
 type Schemas = typeof widgetSchemas;
 export type WidgetType = keyof Schemas;
-/** The position of a widget on a grid: `at` is [column, row], counted from 1. */
+/** The position and size of a widget on a grid: `at` is [column, row], counted from 1. */
 export interface Place {
   readonly at: Pair;
   readonly size: Pair;
@@ -511,7 +514,7 @@ export type WidgetOf<Type extends WidgetType> = Omit<
   Pick<Place, 'at'> & { readonly visible?: Formula | undefined; readonly toneBy?: Formula | undefined };
 type Outer = 'group' | 'tabs';
 export type SingleWidget = { [Type in Exclude<WidgetType, Outer>]: WidgetOf<Type> }[Exclude<WidgetType, Outer>];
-/** Widgets on a separate grid. */
+/** A grid with the widgets that are placed on it. */
 export interface Page<Content> {
   readonly columns: number;
   readonly rows: number;
@@ -522,7 +525,7 @@ export type Tab = Page<SingleWidget | Group> & { readonly label: string };
 export type Tabs = WidgetOf<'tabs'> & { readonly tabs: readonly Tab[] };
 export type Widget = SingleWidget | Group | Tabs;
 
-/** The positions of the widgets on a smaller screen, in the order of the file; null if a widget is omitted. */
+/** The positions of a dashboard's widgets on a smaller screen, in the order of the file; null if a widget is omitted. */
 export interface Layout {
   readonly columns: number;
   readonly rows: number;

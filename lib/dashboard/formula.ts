@@ -1,4 +1,4 @@
-// An expression in a widget, in a form that a page evaluates without the expression language: constants, parameters and operators. The
+// An expression in a widget, in a form that a page can evaluate without the expression language: constants, parameters and operators. The
 // results are the same as those of expressions in rules.
 
 import type { Value } from '../model/value.ts';
@@ -16,10 +16,10 @@ export type Formula =
   | { readonly ask: LookUp; readonly address: string }
   | { readonly operator: string; readonly of: readonly Formula[] };
 
-/** Returns the result of a lookup, or undefined if the result is unknown. */
+/** Looks up a parameter, as asked by a formula. Returns undefined if the result is unknown. */
 export type Answer = (ask: LookUp, address: string) => Value | undefined;
 
-/** Returns the addresses that a formula reads. */
+/** Returns the addresses of the parameters that a formula reads. */
 export function addressesOfFormula(formula: Formula | undefined): string[] {
   if (formula === undefined || 'value' in formula) return [];
   return 'ask' in formula ? [formula.address] : formula.of.flatMap(addressesOfFormula);
@@ -59,7 +59,10 @@ export function evaluate(formula: Formula, answer: Answer): Value {
   }
 }
 
-/** Evaluates operands until one of them decides the result. One deciding operand is enough, even if the other operand fails. */
+/**
+ * Returns the result of `&&` or `||`, evaluating operands until one of them decides the result. One deciding operand is enough, even if the
+ * other operand fails.
+ */
 function decided(operand: (index: number) => Value, operator: string, decisive: boolean): boolean {
   let failure: unknown;
   for (const index of [0, 1])

@@ -18,17 +18,17 @@ import { layOut } from './layout.ts';
 import { type Pair, placeItems } from './place-items.ts';
 import { readFormula } from './read-formula.ts';
 
-/** Returns the reason why an address is invalid, or undefined if the address is valid. */
+/** Returns the reason why an address on a dashboard is invalid, or undefined if the address is valid. */
 type WhyUnknown = (address: string, found: () => Omit<NamedAddress, 'address'>) => string | undefined;
 
 interface Names {
-  /** If omitted, any address is valid. */
+  /** If omitted, every address is valid. */
   readonly whyUnknown?: WhyUnknown | undefined;
-  /** If omitted, any dashboard exists. */
+  /** Returns the reason why no dashboard has a name, or undefined if the dashboard exists. If omitted, every name is valid. */
   readonly whyNoDashboard?: ((name: string) => string | undefined) | undefined;
 }
 
-/** Parses and checks the content of a file. Errors: `bad-dashboard`, whose message has one line per error. */
+/** Parses and checks the text of a dashboard file. Errors: `bad-dashboard`, whose message has one line per error. */
 export function parseDashboard(file: string, text: string, names: Names = {}): Dashboard {
   const mistakes = new MistakeList();
   const dashboard = read(file, text, mistakes, names);
@@ -43,7 +43,7 @@ export interface DashboardFindings {
   readonly addresses: readonly NamedAddress[];
 }
 
-/** Parses and checks the content of a file. Any address is valid. */
+/** Parses and checks the text of a dashboard file. Every address is valid. */
 export function findingsIn(file: string, text: string): DashboardFindings {
   const mistakes = new MistakeList();
   const addresses: NamedAddress[] = [];
@@ -95,7 +95,7 @@ type Loose = Record<string, unknown> & { id?: string; size: Pair; at?: Pair };
 type Outer = 'group' | 'tabs';
 
 /**
- * Returns a function that checks a list of widgets and places each widget. The function counts all widgets on the dashboard, and knows
+ * Returns a function that checks a list of widgets and places each widget. The function counts all widgets on the dashboard, and remembers
  * their names.
  */
 function createCheck(mistakes: MistakeList, file: CheckedFile, { whyUnknown, whyNoDashboard }: Names) {
@@ -159,7 +159,7 @@ function createCheck(mistakes: MistakeList, file: CheckedFile, { whyUnknown, why
     return { ...whole, tabs };
   };
 
-  /** Checks the widgets on a separate grid, which by default is as large as its widget. */
+  /** Checks the widgets on the grid of a group or tab. By default, the grid has as many columns and rows as its widget. */
   const checkPage = (page: Record<string, unknown>, size: Pair, path: SettingPath, outer: readonly Outer[]) => {
     const columns = (page.columns as number | undefined) ?? size[0];
     const rows = (page.rows as number | undefined) ?? size[1];
@@ -217,7 +217,7 @@ function schemaOf(type: WidgetType): JsonSchema {
   return schema;
 }
 
-/** Yields the addresses in a value with their paths, and whether the widget writes to the address, as marked in the schema. */
+/** Yields the addresses in a value with their paths, and whether the widget writes to each address, as marked in the schema. */
 function* addressesIn(
   value: unknown,
   schema: JsonSchema | boolean | undefined,
@@ -242,7 +242,7 @@ function addressesInFormulas(formulas: Readonly<Record<string, Formula>>): [Sett
   );
 }
 
-/** Finds contradictory settings in a widget, which a schema cannot express. */
+/** Yields the contradictions between settings in a widget, which a schema cannot express. */
 function* mistakesIn(widget: Loose): Generator<{ key: string; text: string }> {
   const { type, mode, value, min, max } = widget;
   if (type === 'button' && mode === 'set' && value === undefined)
@@ -280,7 +280,7 @@ export function dashboardJsonSchema(): object {
   return allowVariables(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }));
 }
 
-/** Returns the schema for a list that contains widgets and repeated lists of widgets. */
+/** Returns the schema for a list whose items are widgets, or lists of widgets that are repeated. */
 function listOf(schemas: readonly z.ZodObject[]): z.ZodType {
   const [first, ...others] = schemas;
   const widget = z.discriminatedUnion('type', [first!, ...others]);

@@ -3,7 +3,7 @@
 
 const builtIn = ['update', 'parameters', 'ws', 'hub'];
 
-/** Returns the reason why a path cannot lead to a picture, or undefined if it can. */
+/** Returns the reason why a path cannot lead to a picture, or undefined if the path is valid. */
 export function whyNoPicture(path: string): string | undefined {
   const expected = 'expected a path such as "/pictures/logo.svg" on this hub';
   if (!/^\/(?![/\\])[^\\?#\s]{0,500}$/u.test(path)) return `${expected}, without host, spaces, "?" and "#"`;

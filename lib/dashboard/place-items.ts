@@ -9,11 +9,11 @@ export const maxLines = 48;
 export type Pair = readonly [number, number];
 
 export interface Placed {
-  /** [column, row] of each item, counted from 1; [1, 1] if no position was free. */
+  /** The position of each item: [column, row], counted from 1; [1, 1] if no position was free. */
   readonly at: readonly Pair[];
   /** The number of rows that the grid has or needs. */
   readonly rows: number;
-  /** The errors, by the index of the item. */
+  /** The errors in the positions, each with the index of its item. */
   readonly mistakes: readonly { readonly index: number; readonly message: string }[];
 }
 
@@ -22,10 +22,10 @@ interface Item {
   readonly size: Pair;
 }
 
-/** Places all items. If `rows` is omitted, the grid becomes as high as needed. */
+/** Places all items on a grid. If `rows` is omitted, the grid becomes as high as needed. */
 export function placeItems(items: readonly Item[], columns: number, rows: number | undefined): Placed {
   const highest = rows ?? maxLines;
-  const taken = new Map<number, number>(); // cell → index of the item; bounded by the cells of a grid
+  const taken = new Map<number, number>(); // cell → index of the item; limited by the number of cells in a grid
   const cells = function* ([column, row]: Pair, [width, height]: Pair) {
     for (let y = row; y < row + height; y++) for (let x = column; x < column + width; x++) yield y * (maxLines + 1) + x;
   };

@@ -1,4 +1,4 @@
-// The form for an alarm: its cause, how long the cause has to last, its priority and text.
+// The form for an alarm: its cause, how long the cause has to last, its priority and its text.
 
 import { For, Show } from 'solid-js';
 import { createItemDraft } from '../editor/item-form.tsx';
@@ -10,7 +10,7 @@ const priorities = [1, 2, 3, 4, 5, 6, 7, 8, 9];
 const usualPriority = 3;
 
 export default function AlarmForm(props: {
-  /** The address, such as `alarm/silence`, or `alarm/` for a new alarm. */
+  /** The alarm's address, such as `alarm/silence`, or `alarm/` for a new alarm. */
   readonly address: string;
   readonly isNew: boolean;
   saved(address: string | undefined): void;

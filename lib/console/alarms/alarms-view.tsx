@@ -31,7 +31,7 @@ export default function Alarms() {
   let list!: HTMLDivElement;
   const now = useNow();
   const isAll = () => route().params.all === 'true' || absent.includes(route().params.state ?? '');
-  const path = createMemo(() => `/hub/alarms${isAll() ? '?which=all' : ''}`); // a search asks for nothing
+  const path = createMemo(() => `/hub/alarms${isAll() ? '?which=all' : ''}`); // the search does not change the request
   const { data, error, refresh } = usePolled<AlarmList>(path, 'address');
   const refreshAll = () => {
     refresh();
@@ -155,7 +155,7 @@ function Row(props: {
   readonly alarm: Alarm;
   readonly now: () => number;
   readonly refresh: () => void;
-  /** Moves the focus away from a row that ends. */
+  /** Moves the focus away from a row that is about to disappear. */
   readonly leave: () => void;
 }) {
   let row!: HTMLTableRowElement;

@@ -1,4 +1,4 @@
-// The current alarms on the hub: for the navigation, the page title, and the start page.
+// The current alarms on the hub, for the navigation, the page title and the start page.
 
 import { createRoot } from 'solid-js';
 import type { Alarm, AlarmList } from '../../wire/http/alarm-shapes.ts';
@@ -7,13 +7,13 @@ import { usePolled } from '../hub/polled.ts';
 
 const everyMs = 5000;
 
-/** Follows the alarms as long as the console is open. */
+/** The alarms, which are followed as long as the console is open. */
 export const alarms = createRoot(() => {
   const { data, error, refresh } = usePolled<AlarmList>(() => (me() ? '/hub/alarms' : undefined), 'address', everyMs);
   return {
     isKnown: () => data() !== undefined,
     list: () => listOf(data()),
-    /** The number of alarms that wait for an acknowledgement, without shelved alarms. */
+    /** The number of alarms that are waiting for an acknowledgement. Shelved alarms do not count. */
     unacknowledged: () => Number(data()?.unacknowledged) || 0,
     error,
     refresh,

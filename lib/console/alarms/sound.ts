@@ -11,13 +11,15 @@ const storageKey = 'alarm-sound';
 const urgentPriority = 2;
 const urgentEveryMs = 1500;
 const everyMs = 5000;
-/** The tones in a beep, in Hz, and the length of each tone, in seconds. */
+/** The tones in the beep for an urgent alarm, in Hz. */
 const urgentTones = [880, 660, 880];
+/** The tones in the beep for any other alarm, in Hz. */
 const tones = [660, 550];
+/** The length of each tone, in seconds. */
 const toneSeconds = 0.15;
 const loudness = 0.2;
 
-/** An alarm that is raised again counts as a different alarm. */
+/** Returns a key for an alarm. An alarm that is raised again has a different key. */
 const keyOf = ({ address, since }: Alarm) => `${address} ${since}`;
 
 export const sound = createRoot(() => {
@@ -31,7 +33,7 @@ export const sound = createRoot(() => {
   const urgency = createMemo(() => (audible().length === 0 ? 'none' : isUrgent() ? 'urgent' : 'usual'));
   let context: AudioContext | undefined;
 
-  /** Browsers are silent until the user has clicked or typed on the page. */
+  /** Plays a beep. Browsers stay silent until the user has clicked or typed on the page. */
   const beep = async (frequencies: readonly number[]) => {
     context ??= new AudioContext();
     if (context.state === 'suspended') void context.resume();
@@ -56,14 +58,14 @@ export const sound = createRoot(() => {
     switchOn(on: boolean): void {
       setOn(on);
       keep(storageKey, on ? 'on' : 'off');
-      if (on) void beep(tones.slice(0, 1)).catch(() => setBlocked(true)); // a person hears that it works
+      if (on) void beep(tones.slice(0, 1)).catch(() => setBlocked(true)); // so that the user hears that the sound works
     },
-    /** Silences the current alarms on this page. A new alarm sounds again. */
+    /** Silences the current alarms on this page. New alarms sound again. */
     silence: () => setSilenced(new Set(waiting().map(keyOf))),
   };
 });
 
-/** Plays one tone, which begins and ends softly to avoid a click. */
+/** Plays one tone. The tone begins and ends softly, to avoid a click. */
 function playTone(context: AudioContext, frequency: number, delaySeconds: number): void {
   const start = context.currentTime + delaySeconds;
   const oscillator = new OscillatorNode(context, { frequency });

@@ -147,7 +147,7 @@ function Row(props: { readonly entry: AuditEntry }) {
   );
 }
 
-/** Returns the link to the subject of an entry: the history of its parameter at that moment, the rule, or the connection. */
+/** Returns the link to the subject of an audit entry: the history of its parameter at that moment, the rule, or the connection. */
 function linkOf({ kind, address, time }: AuditEntry): string | undefined {
   if (!address) return undefined;
   if (kind === 'rule') return linkTo('flows', { rule: address });

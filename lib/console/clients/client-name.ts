@@ -15,7 +15,7 @@ export function clientName({ user, address, name = '', browser = '' }: Named): s
   return user || ownName(name) || browser || hostName(address);
 }
 
-/** Returns further details about a client: `console, Firefox on Linux, localhost`. */
+/** Returns further facts about a client, on one line: `console, Firefox on Linux, localhost`. */
 export function clientFacts(client: Named): string {
   const { address, name = '', browser = '' } = client;
   const isConsole = name.startsWith(pageNamePrefix);
@@ -23,7 +23,10 @@ export function clientFacts(client: Named): string {
   return facts.filter((fact) => fact && fact !== clientName(client)).join(', ');
 }
 
-/** Returns `localhost` for the addresses of the machine itself: `127.0.0.1` and `::1`, also in unabbreviated form. */
+/**
+ * Returns the name shown for a host: `localhost` for the machine itself (`127.0.0.1` and `::1`, also in unabbreviated form), otherwise the
+ * address.
+ */
 export function hostName(address: string): string {
   return /^(127\.\d+\.\d+\.\d+|::1|(0{1,4}:){7}0{0,3}1)$/.test(address) ? 'localhost' : address;
 }

@@ -130,7 +130,7 @@ function Row(props: { readonly client: ClientStatus; readonly now: () => number;
   );
 }
 
-/** Returns the recent growth of a counter per second. */
+/** Returns the recent growth of a counter, per second. */
 function createRate(counter: () => number): () => number {
   const [rate, setRate] = createSignal(0);
   const counts = [counter()];

@@ -138,7 +138,7 @@ function Row(props: {
 /** The interval at which the page requests new frames, in milliseconds. */
 const wireEveryMs = 500;
 
-/** The frames of a device, live. The newest frames stay in view unless the user scrolls up. */
+/** Shows the frames of a connection's device, live. The newest frames stay in view unless the user scrolls up. */
 function Wire(props: { readonly id: string }) {
   let list!: HTMLPreElement;
   const { data, error } = usePolled<WireFrames>(`/hub/wire/${encodeURIComponent(props.id)}`, 'number', wireEveryMs);
@@ -165,7 +165,7 @@ function Wire(props: { readonly id: string }) {
   );
 }
 
-/** Buttons that start, stop and restart a connection. */
+/** Shows the buttons that start, stop and restart a connection. */
 function Controls(props: {
   readonly connection: ConnectionStatus;
   readonly ask: ReturnType<typeof createConfirmation>['ask'];

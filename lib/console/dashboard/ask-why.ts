@@ -10,7 +10,7 @@ const restMs = 700;
 const slopPx = 10;
 const controls = 'button, input, select, textarea, a, .cap';
 
-/** Returns the properties for a widget's element, or no properties if there is no address. */
+/** Returns the properties that lead from a widget's element to Why, or no properties if the widget has no address. */
 export function useWhy(address: string | undefined, label: string | undefined) {
   if (address === undefined) return {};
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -28,7 +28,7 @@ export function useWhy(address: string | undefined, label: string | undefined) {
     role: 'group' as const,
     'aria-label': label ?? address,
     onContextMenu(event: MouseEvent) {
-      const isText = (event.target as Element).closest('input, textarea, select') !== null; // they have a menu of their own
+      const isText = (event.target as Element).closest('input, textarea, select') !== null; // fields have their own context menu
       const isFinger = (event as PointerEvent).pointerType === 'touch';
       if (!isOffered() || isText || event.defaultPrevented || (isFinger && isControl(event))) return;
       event.preventDefault();

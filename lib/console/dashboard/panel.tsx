@@ -93,7 +93,7 @@ export function Panel(props: { readonly name: string; readonly dashboard: Dashbo
   );
 }
 
-/** Returns the widgets. An unchanged widget stays the same object, so that the page does not rebuild it. */
+/** Returns the widgets, in which an unchanged widget is the same object as before, so that the page does not rebuild it. */
 function keepEqual(former: readonly Widget[], widgets: readonly Widget[]): readonly Widget[] {
   const kept = new Map(former.map((widget) => [JSON.stringify(widget), widget]));
   return widgets.map((widget) => {
@@ -104,10 +104,10 @@ function keepEqual(former: readonly Widget[], widgets: readonly Widget[]): reado
   });
 }
 
-// Keeps the screen on if the browser can (Screen Wake Lock, W3C): with HTTPS, or from the same machine. It asks again when the page was
-// hidden and is visible again.
+// Keeps the screen on if the browser can (Screen Wake Lock, W3C): with HTTPS, or from the same machine. The request is repeated when the
+// page becomes visible again.
 
-/** Keeps the screen on until the calling reactive scope is disposed. Does nothing if the browser does not support or allow this. */
+/** Keeps the screen on until the calling reactive scope is disposed. Does nothing if the browser does not support or permit this. */
 function keepAwake(): void {
   if (!('wakeLock' in navigator)) return;
   let lock: WakeLockSentinel | undefined;

@@ -50,7 +50,7 @@ export function drawnAs(widget: SingleWidget, about: About = {}): DrawnWidget {
 
 const timeUnits = ['ms', 's', 'min', 'h'] as const;
 
-/** Returns the name of each value. */
+/** Returns the names of choices, by the value as a string. */
 function textsOf(choices: Readonly<Record<string, Value>>): Record<string, string> {
   return Object.fromEntries(Object.entries(choices).map(([name, value]) => [String(value), name]));
 }
@@ -76,7 +76,7 @@ export function isLit(value: Value | undefined, equals?: Value): boolean {
   return Number(value) > 0;
 }
 
-/** Returns the tone of the highest zone that a number has reached. */
+/** Returns the tone of the highest zone that a number has reached, or undefined if it has reached none. */
 export function toneAt(zones: readonly { from: number; tone: Tone }[], value: Value | undefined): Tone | undefined {
   if (typeof value !== 'number') return undefined;
   let reached: { from: number; tone: Tone } | undefined;
@@ -106,8 +106,8 @@ export function valueAt(share: number, min: number, max: number, law: Law = 'lin
 export type Law = 'linear' | 'db';
 
 /**
- * The deflection for a level in decibels according to IEC 60268-18, extended beyond both ends: points [dB, percent], with linear
- * interpolation in between.
+ * The deflection of a meter by the level in decibels, according to IEC 60268-18 and extended beyond both ends: points [dB, percent], with
+ * linear interpolation in between.
  */
 const points: readonly (readonly [db: number, percent: number])[] = [
   [-1000, -12],
@@ -131,7 +131,7 @@ function deflection(db: number): number {
 }
 
 const decibels = [20, 12, 10, 6, 5, 0, -5, -10, -20, -30, -40, -50, -60, -70, -80, -100];
-/** The fraction of a scale that one mark needs. */
+/** The fraction of a scale's length that one mark needs. */
 const markShare = 0.085;
 
 /** Returns the values for the marks on a scale, starting at the lower end: at most 11 values. */

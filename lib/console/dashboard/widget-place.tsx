@@ -74,7 +74,7 @@ interface PlaceProps {
 export function WidgetPlace(props: PlaceProps) {
   const { visible } = props.widget;
   const isVisible = useFormula(visible, props.values, (value) => value === true);
-  // While the values are on their way, a widget that may have to be hidden is not shown.
+  // While the values are still on their way, a widget that may have to be hidden is not shown.
   const isShown = () =>
     props.place !== null && (isVisible().failure !== '' || (isVisible().result ?? visible === undefined));
   return (
@@ -155,9 +155,9 @@ function classOf(type: string): string {
 }
 
 interface Outcome<Result> {
-  /** The result. Undefined if there is no expression, if the expression failed, or if the values have not arrived yet. */
+  /** The result of the expression. Undefined if there is no expression, if the expression failed, or if the values have not arrived yet. */
   readonly result: Result | undefined;
-  /** Why the expression failed. Empty if it did not fail. */
+  /** The reason why the expression failed. Empty if it did not fail. */
   readonly failure: string;
 }
 
@@ -253,7 +253,7 @@ function contentOf(widget: DrawnWidget | Group | Tabs, values: LiveValues, tone:
   }
 }
 
-/** Pages of widgets, one of which is shown. Arrow keys select the next page, as in the ARIA pattern "Tabs". */
+/** Shows pages of widgets, one at a time. Arrow keys select the next page, as in the ARIA pattern "Tabs". */
 function TabPages(props: { readonly widget: Tabs; readonly values: LiveValues }) {
   const { tabs, label } = props.widget;
   const [chosen, setChosen] = createSignal(0);
@@ -301,7 +301,7 @@ export function Grid(props: {
   readonly columns: number;
   readonly rows: number;
   readonly widgets: readonly Widget[];
-  /** The positions of the widgets on a smaller screen, in order. */
+  /** The positions of the widgets on a smaller screen, in the order of the widgets. */
   readonly places?: readonly (Place | null)[] | undefined;
   readonly values: LiveValues;
 }) {

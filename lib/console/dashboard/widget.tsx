@@ -1,4 +1,4 @@
-// The shared parts of all widgets: their properties, writes and errors.
+// The parts that all widgets share: their properties, writes and errors.
 
 import { createEffect, createSignal, on, Show } from 'solid-js';
 import type { Value } from '../../client/index.ts';
@@ -24,10 +24,10 @@ export interface WidgetProps<Type extends SingleWidget['type']> {
   readonly tone?: () => Tone | undefined;
 }
 
-/** The string lengths that have a font size of their own, so that values of about the same length have the same size. */
+/** The string lengths with a font size of their own, in characters, so that values of about the same length have the same size. */
 const lengths = [7, 10, 14, 20];
 
-/** A value with its unit on one line, in a size that fits. */
+/** Shows a value with its unit on one line, in a size that fits. */
 export function Amount(props: {
   readonly value: Value | undefined;
   readonly digits: number | undefined;
@@ -46,7 +46,7 @@ export function Amount(props: {
   );
 }
 
-/** Shows that the parameter does not exist, with the most similar address as a suggestion, or why the last write failed. */
+/** Shows that the parameter does not exist, with the most similar address as a suggestion, or the reason why the last write failed. */
 export function WidgetFault(props: {
   readonly address: string;
   readonly parameter: LiveParameter;
@@ -66,7 +66,7 @@ export function WidgetFault(props: {
   );
 }
 
-/** Asks the hub for the most similar address. Returns `, did you mean "desk/lamp"?`, or an empty string if there is none. */
+/** Asks the hub for the most similar address. Returns `, did you mean "desk/lamp"?`, or an empty string if no address is similar. */
 async function nearestTo(address: string): Promise<string> {
   const refusal = await request(`/hub/explain/${pathOf(address)}`).catch((error: unknown) => error);
   return /, did you mean ".*"\?$/.exec(messageOf(refusal))?.[0] ?? '';
@@ -74,7 +74,7 @@ async function nearestTo(address: string): Promise<string> {
 
 export type Writes = ReturnType<typeof useWrites>;
 
-/** Makes writes for a control, and keeps the error from the last write for a while. */
+/** Returns how a control writes its parameter, and keeps the error from the last write for a while. */
 export function useWrites(address: string) {
   const [failure, setFailure] = createSignal('');
   const forgetting = useDelay();
@@ -96,10 +96,10 @@ export function useControl(props: Pick<WidgetProps<'select'>, 'values'>, address
   return {
     parameter,
     failure,
-    /** Why the user may not set the parameter. Empty if the user may set it. */
+    /** The reason why the user may not set the parameter. Empty if the user may set it. */
     readOnly,
     isFree: () => !isStale() && parameter.kind() !== undefined && !readOnly(),
-    /** The pending value, or otherwise the current value. */
+    /** The value to show: the pending value, or otherwise the current value. */
     shown: () => parameter.wanted() ?? parameter.value(),
     write: (value: Value) => void send(value).catch(fail),
   };

@@ -15,7 +15,7 @@ export function Select(props: WidgetProps<'select'>) {
   let select!: HTMLSelectElement;
   const choose = (index: number) => {
     const value = named[index]?.[1];
-    select.value = String(chosen()); // until the hub has it
+    select.value = String(chosen()); // until the hub has accepted the value
     if (value !== undefined) guard.run(() => control.write(value));
   };
   return (
@@ -93,7 +93,7 @@ function NoChoices(props: { readonly isEmpty: boolean }) {
   );
 }
 
-/** Returns whether two values are the same, because numbers and booleans in settings and from the hub may be written as strings. */
+/** Returns whether two values are the same. Numbers and booleans in settings and from the hub may be written as strings. */
 function isSame(one: Value, other: Value | undefined): boolean {
   return other !== undefined && String(one) === String(other);
 }

@@ -150,7 +150,7 @@ interface FieldProps {
   readonly 'aria-describedby': string;
 }
 
-/** The form around a field: its label, unit, steps, the button that sets the value, and the current error. */
+/** The form around a field: its label, its unit, its steps, the button that sets the value, and the current error. */
 function Entry(
   props: Pick<WidgetProps<'text'>, 'values'> & {
     readonly control: ReturnType<typeof useControl>;
@@ -233,7 +233,7 @@ function Entry(
   );
 }
 
-/** Returns why a number cannot be set, or an empty string if it can be set. */
+/** Returns the reason why a number cannot be set, or an empty string if the number can be set. */
 function whyOutside(value: number, min: number | undefined, max: number | undefined, unit: string): string {
   const shown = (number: number) => `${number} ${unit}`.trim();
   if (min !== undefined && value < min) return `Expected at least ${shown(min)}, got ${shown(value)}.`;

@@ -33,13 +33,13 @@ export interface FaderValue {
   moveTo(value: number): void;
   /** Called when the user releases the fader. */
   release(): void;
-  /** Immediately moves the fader to the nearest step. */
+  /** Moves the fader immediately to the step that is nearest to a value. */
   set(value: number): void;
   /** Moves the fader by a key. Returns whether the key moves the fader. */
   press(key: string): boolean;
 }
 
-/** Creates the value, owned by the calling reactive scope. Writes no faster than the link allows. */
+/** Creates the value of a fader, owned by the calling reactive scope. Values are written no faster than the link allows. */
 export function createFaderValue(
   { address, min, max, step = (max - min) / steps }: Drawn<'fader'>,
   parameter: LiveParameter,

@@ -61,7 +61,7 @@ export function FaderWidget(props: WidgetProps<'fader'>) {
             step="any"
             disabled={!isFree() || lock.isLocked()}
             onKeyDown={press}
-            onInput={(event) => value.set(event.currentTarget.valueAsNumber)} // a screen reader moves it without keys
+            onInput={(event) => value.set(event.currentTarget.valueAsNumber)} // a screen reader moves the fader without keys
           />
           <span class="cap" ref={cap} aria-hidden="true" onPointerDown={() => input.focus({ preventScroll: true })} />
         </div>
@@ -107,8 +107,8 @@ function createLock(guarding: Guarding, title: string) {
   };
 }
 
-// Drags an element along an axis, relative to where the pointer grabbed it. A press alone moves nothing, and nothing jumps to the
-// pointer.
+// Drags an element along an axis, relative to the point at which the pointer grabbed the element. A press alone moves nothing, and nothing
+// jumps to the pointer.
 
 /** The distance below which a pointer counts as resting, in pixels. */
 const slopPx = { mouse: 3, touch: 8 };
@@ -117,11 +117,11 @@ interface DragOptions {
   /** Returns whether the element can currently be dragged. */
   readonly isFree: () => boolean;
   /**
-   * Returns the distance from one end to the other in pixels. A negative distance means that moving down increases the value; 0 means that
-   * the element cannot move.
+   * Returns the distance from one end of the axis to the other, in pixels. A negative distance means that moving down increases the value;
+   * 0 means that the element cannot move.
    */
   readonly way: (axis: 'x' | 'y') => number;
-  /** The drag starts. */
+  /** Called when the drag starts. */
   readonly begin: () => void;
   /** Called when the pointer has moved by this fraction of the distance since the start, -1..1 and beyond. */
   readonly moveBy: (share: number) => void;
@@ -147,7 +147,7 @@ function createDrag(handle: HTMLElement, { isFree, way, begin, moveBy, end }: Dr
     if (!held.isMoving) {
       if (Math.abs(moved) < slop) return;
       held.isMoving = true;
-      held.from += Math.sign(moved) * slop; // without this it would jump by the slop
+      held.from += Math.sign(moved) * slop; // without this offset, the element would jump by the slop
       begin();
     }
     const length = way(held.axis);

@@ -1,5 +1,5 @@
-// Safeguards between an operator's hand and a write: a button that has to be held, a question, and a PIN. They prevent accidents.
-// Parameters are protected by the user's rights, which the hub checks.
+// Safeguards between an operator's hand and a write: a button that has to be held, a question, and a PIN. These safeguards only prevent
+// accidents: what protects a parameter are the user's rights, which the hub checks.
 
 import { createSignal, createUniqueId, type JSX, Show } from 'solid-js';
 import { Portal } from 'solid-js/web';
@@ -17,11 +17,11 @@ export interface Guarding {
 }
 
 export interface Guard {
-  /** Whether there is a question or a PIN. */
+  /** Whether the widget asks a question or for a PIN before it acts. */
   readonly asks: boolean;
   /** Runs the work after the operator has responded. */
   run(work: () => void): void;
-  /** The dialog. */
+  /** The dialog with the question or the PIN. */
   readonly Dialog: () => JSX.Element;
 }
 
@@ -32,7 +32,7 @@ interface GuardOptions {
   readonly holdsInDialog?: boolean;
 }
 
-/** Creates the guard of a widget. */
+/** Creates the guard of a widget, according to its guarding settings. */
 export function createGuard(guarding: Guarding, { title, holdsInDialog = false }: GuardOptions): Guard {
   const { confirm, pin } = guarding;
   const hold = holdsInDialog ? guarding.hold : undefined;
@@ -55,7 +55,7 @@ export function createGuard(guarding: Guarding, { title, holdsInDialog = false }
             hold={hold}
             close={close}
             act={() => {
-              const act = wanted(); // gone once the dialog is closed
+              const act = wanted(); // the work is gone once the dialog is closed
               close();
               act();
             }}
@@ -152,7 +152,8 @@ function Question(props: {
   );
 }
 
-// A button that acts when it was held for a time. A screen reader presses without holding: that is answered with a question.
+// A button that acts after it has been held for a time. A screen reader presses a button without holding it; in this case, the button asks
+// a question.
 
 interface HoldButtonProps {
   readonly seconds: number | undefined;

@@ -33,11 +33,11 @@ interface HoldOptions {
   readonly isFree: Accessor<boolean>;
   /** Called when the user presses the button. If the returned promise rejects, the button is no longer held. */
   readonly press: () => Promise<void>;
-  /** Called once after each `press`. */
+  /** Called once after each call of `press`, when the button is released. */
   readonly release: () => void;
 }
 
-/** Tracks the button until the calling reactive scope is disposed. */
+/** Follows presses of the button until the calling reactive scope is disposed. */
 export function createHold(options: HoldOptions): Hold {
   const [isHeld, setHeld] = createSignal(false);
   /** The id of the pointer that holds the button; undefined if a key holds it. */
@@ -77,7 +77,7 @@ export function createHold(options: HoldOptions): Hold {
     if (event.pointerId === pointer && (event.buttons & primaryButton) === 0) release();
   };
   const lift = () => {
-    if (rest.isResting) hold(); // too short a rest, but no scroll either: a tap
+    if (rest.isResting) hold(); // too short for a rest, but the finger did not scroll either: a tap
     release();
   };
   return {
@@ -96,8 +96,8 @@ export function createHold(options: HoldOptions): Hold {
 }
 
 /**
- * Watches a finger that may be about to scroll, and calls `rested` if it does not scroll. The decision is made in an animation frame,
- * before which the browser delivers all pending moves, so that a busy page does not mistake a scroll for a rest.
+ * Watches a finger that may be about to scroll, and calls `rested` if the finger does not scroll. The decision is made in an animation
+ * frame, before which the browser delivers all pending moves, so that a busy page does not mistake a scroll for a rest.
  */
 function createRest(rested: () => void) {
   const delay = useDelay();

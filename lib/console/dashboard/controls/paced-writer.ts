@@ -12,9 +12,9 @@ interface Writer {
 }
 
 interface WriterOptions {
-  /** Carries out one write. */
+  /** Sends one value to the hub. Errors: any error from the write. */
   readonly send: (value: Value) => Promise<void>;
-  /** Called when everything has arrived, or when the last write has failed. */
+  /** Called when the newest value has arrived, or when the last write has failed. */
   readonly settled: (error: unknown) => void;
 }
 

@@ -22,7 +22,7 @@ export const releases = createReleases(recallTexts(key, 'sessionStorage'), {
   },
 });
 
-/** Returns why a button that is not held may still be on, or an empty string if the button is off. */
+/** Returns the reason why a button that is not held may still be on, or an empty string if the button is off. */
 export function whyNotOff(address: string): string {
   return reasons().get(address) ?? '';
 }

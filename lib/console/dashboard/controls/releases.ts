@@ -5,9 +5,9 @@
 export const releasePauseMs = 1000;
 
 export interface Releases {
-  /** Writes true. Errors: any error from the write. */
+  /** Writes true to an address. Errors: any error from the write. */
   press(address: string): Promise<void>;
-  /** Writes false until the hub has acknowledged the write. */
+  /** Writes false to an address until the hub has acknowledged the write. */
   release(address: string): void;
   /** Immediately retries all pending releases that are not held, because the link is back. */
   retry(): void;
@@ -16,7 +16,7 @@ export interface Releases {
 }
 
 interface ReleasesOptions {
-  /** Carries out one write. */
+  /** Sends one write to the hub. Errors: any error from the write. */
   readonly send: (address: string, isOn: boolean) => Promise<void>;
   /** Called when the list of pending releases has changed. */
   readonly changed: (pending: readonly string[]) => void;
@@ -26,7 +26,7 @@ interface ReleasesOptions {
 
 interface PendingRelease {
   isHeld: boolean;
-  /** The number of writes. Only the response to the last write counts. */
+  /** The number of writes so far. Only the response to the last write counts. */
   writes: number;
   pause: ReturnType<typeof setTimeout> | undefined;
 }
@@ -65,7 +65,7 @@ export function createReleases(former: readonly string[], { send, changed, settl
       entry.writes++;
       pending.set(address, entry);
       settled(address, undefined);
-      notify(); // before the write: the page may end meanwhile
+      notify(); // before the write, because the page may end meanwhile
       return send(address, true);
     },
     release(address) {

@@ -11,7 +11,7 @@ import { toneAt } from '../showing.ts';
 import { WidgetFault, type WidgetProps } from '../widget.tsx';
 import { FitText } from './fit-text.tsx';
 
-/** Returns the time, updated at the beginning of each second until the calling reactive scope is disposed. */
+/** Returns the time in milliseconds since 1970, updated at the beginning of each second until the calling reactive scope is disposed. */
 function useSeconds(): () => number {
   const [now, setNow] = createSignal(Date.now());
   let timer: ReturnType<typeof setTimeout>;
@@ -63,7 +63,7 @@ export function Countdown(props: WidgetProps<'countdown'>) {
   const [begun, setBegun] = createSignal(Date.now());
   if (parameter !== undefined && address !== undefined) {
     createEffect(on(parameter.moves, () => setBegun(Date.now()), { defer: true }));
-    // A page that was opened later asks since when the value has been running.
+    // A page that was opened later asks the hub how long the parameter has had its value.
     void changedAt(address).then((time) => time !== undefined && parameter.moves() === 0 && setBegun(time));
   }
   const endMs = (): number | undefined => {
@@ -116,7 +116,7 @@ function nextTime(text: string, nowMs: number, zone = Intl.DateTimeFormat().reso
   return at(today) > nowMs ? at(today) : at(today + 1);
 }
 
-/** Formats a duration: `1:02:03`, `2:03`, `3 d 1:02:03`. A second that has begun counts. */
+/** Formats a duration in milliseconds: `1:02:03`, `2:03`, `3 d 1:02:03`. A second that has begun counts as a whole second. */
 function formatDuration(ms: number): string {
   const all = Math.ceil(ms / 1000);
   const two = (number: number) => String(number).padStart(2, '0');

@@ -41,7 +41,7 @@ export function Events(props: WidgetProps<'events'>) {
     const past = await Promise.all(
       addresses.map((address) =>
         askPast(address).catch((fault: unknown) => {
-          const isUnknown = fault instanceof Refusal && fault.code === 'unknown-parameter'; // its own mark says so
+          const isUnknown = fault instanceof Refusal && fault.code === 'unknown-parameter'; // the widget's own mark says so
           if (!isUnknown)
             setWhyNoPast(
               isWithoutStore(fault) ? withoutStore : `Earlier changes are not available: ${messageOf(fault)}.`,
@@ -107,7 +107,7 @@ export function Events(props: WidgetProps<'events'>) {
 
 const withoutStore = 'Earlier changes are not available, because this hub has no store.';
 
-/** Requests the recorded events of the last day. Errors: the same as `getJson`; without a store, a `Refusal`. */
+/** Requests the recorded events of a parameter in the last day. Errors: the same as `getJson`; without a store, a `Refusal`. */
 async function askPast(address: string): Promise<EventList['events']> {
   return (await getJson<EventList>(`/hub/events/${pathOf(address)}?from=-24h`)).events ?? [];
 }

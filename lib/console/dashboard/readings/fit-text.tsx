@@ -7,8 +7,8 @@ import { leastLetters, useSize } from '../../page/media.ts';
 import { type Fitted, fitInto } from './fit.ts';
 
 /**
- * The ratio between adjacent font sizes. With fixed sizes, strings of about the same length have the same size, instead of a size that
- * varies with each letter.
+ * The ratio between adjacent font sizes. Strings of about the same length get the same font size, instead of a size that varies with each
+ * letter.
  */
 const step = 1.2;
 const unitSize = 0.55;
@@ -21,7 +21,7 @@ interface FitTextProps {
   readonly tone?: Tone | undefined;
   /** Whether the text changes with a value, in which case screen readers announce it. */
   readonly isLive?: boolean;
-  /** All strings that the text must fit. Otherwise, the font size would change with the value, which is distracting. */
+  /** All strings that the text must fit at one font size. If omitted, the font size changes with the value, which is distracting. */
   readonly sizedFor?: readonly string[];
 }
 

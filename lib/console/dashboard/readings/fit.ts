@@ -1,8 +1,8 @@
-// The font size at which text fills its space, and the line breaks, which are only between words.
+// Computes the font size at which text fills its space, and the line breaks, which are only between words.
 
 export interface Fitted {
   readonly lines: readonly string[];
-  /** The font size in pixels. Even at the smallest readable size, the text may not fit. */
+  /** The font size in pixels. At the smallest readable size, the text may still not fit. */
   readonly size: number;
 }
 
@@ -11,12 +11,13 @@ export interface Place {
   readonly height: number;
 }
 
-/** The height of a line relative to the font size, and the fraction of the height that one line may take. */
+/** The height of a line, relative to the font size. */
 const lineHeight = 1.15;
+/** The fraction of the height that a single line may take. */
 const mostOfHeight = 0.8;
 /** The fraction of the width that is available for text; the rest is margin and tolerance for inexact measuring. */
 const share = 0.94;
-/** The maximum number of words; the browser wraps longer strings. */
+/** The maximum number of words for which line breaks are computed; the browser wraps longer strings. */
 const maxWords = 16;
 
 /** Fits text into a space. `widthOf` measures text at a font size of one pixel. */

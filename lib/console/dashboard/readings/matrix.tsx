@@ -1,4 +1,4 @@
-// Many small lamps with labels, row by row.
+// A matrix: many small lamps with labels, row by row.
 
 import { For } from 'solid-js';
 import { createLit, WidgetFault, type WidgetProps } from '../widget.tsx';

@@ -31,7 +31,7 @@ export default function Plot(props: WidgetProps<'plot'>) {
   let plot: uPlot | undefined;
 
   const sample = () => {
-    if (document.hidden) return; // values do not update then
+    if (document.hidden) return; // values are not updated then
     const now = Date.now() / 1000;
     take(
       now,
@@ -88,7 +88,7 @@ export default function Plot(props: WidgetProps<'plot'>) {
   );
 }
 
-/** Returns options with the current colours of the element. */
+/** Returns uPlot options with the current colours of the element. */
 function optionsOf(box: HTMLElement, { addresses, min, max, digits }: WidgetOf<'plot'>): uPlot.Options {
   const grid = { stroke: colourOf(box, '--line'), width: 1 };
   const axis = {
@@ -121,13 +121,15 @@ function optionsOf(box: HTMLElement, { addresses, min, max, digits }: WidgetOf<'
   };
 }
 
-/** Returns the width of an axis, which is the width of its longest number. */
+/** Returns the width of an axis in pixels, which is the width of its longest number. */
 function widthOf(_: uPlot, numbers: readonly string[] | null): number {
   const letters = Math.max(0, ...(numbers ?? []).map(({ length }) => length));
   return Math.max(leastAxisPx, besideNumbersPx + letters * letterPx);
 }
 
-/** Returns the widget's range, or a range that fits the values. Space is added above and below a constant value. */
+/**
+ * Returns the value range of a plot: the widget's range, or a range that fits the values. Space is added above and below a constant value.
+ */
 function rangeOf(low: number | null, high: number | null, min?: number, max?: number): [number, number] {
   const from = min ?? low ?? 0;
   const to = max ?? high ?? from + 1;

@@ -23,7 +23,7 @@ export function Reading(props: WidgetProps<'value'>) {
   };
   const others = Object.values(texts);
   let widest = '';
-  /** The strings that must fit; for numbers, the longest number so far. */
+  /** The strings that the text must fit; for numbers, the longest number so far. */
   const sizedFor = () => {
     if (typeof parameter.value() !== 'number') return [text(), ...others];
     const zeros = text().replace(/\d/g, '0');
@@ -123,7 +123,7 @@ export function Scale(props: {
   );
 }
 
-/** Returns the highest number in the last `holdMs` milliseconds, or undefined if there is none or if the peak is not held. */
+/** Returns the highest number in the last `holdMs` milliseconds. Returns undefined if there is no number, or if the peak is not held. */
 function createPeak(parameter: LiveParameter, holdMs: number): () => number | undefined {
   const [peak, setPeak] = createSignal<number>();
   if (holdMs === 0) return peak;

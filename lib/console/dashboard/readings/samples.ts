@@ -6,17 +6,17 @@ import type { History } from '../../../wire/http/past-shapes.ts';
 import { curveOf, heldAt, isMarks, shift } from '../../history/plot/curve.ts';
 import { getJson } from '../../hub/page-request.ts';
 
-/** The minimum length of a gap. Shorter pauses, such as pauses of a busy page, leave no gap. */
+/** The minimum length of a gap, in seconds. Shorter pauses, such as those of a busy page, leave no gap. */
 const leastGapSeconds = 2;
 
 interface Samples {
-  /** The times in seconds since 1970. */
+  /** The times of the samples, in seconds since 1970. */
   readonly times: number[];
-  /** One row per parameter; null if a value is unknown. */
+  /** The values, one row per parameter; null if a value is unknown. */
   readonly rows: (number | null)[][];
-  /** Adds one value to each row, and drops the oldest values. */
+  /** Adds one sample, with one value for each row, and drops the oldest sample if there are too many. */
   take(time: number, values: readonly (number | null)[]): void;
-  /** Prepends values that are older than all samples. */
+  /** Inserts samples from the history before all samples that were taken. */
   putBefore(past: Past): void;
 }
 
@@ -48,23 +48,23 @@ export function createSamples(rowCount: number, most: number, intervalSeconds: n
   };
 }
 
-// The history before the plot was opened, as samples at the times at which it would have taken them.
+// The history before the plot was opened, in the form of the samples that the plot would have taken.
 
 interface Past {
-  /** The times in seconds since 1970, according to the page's clock. */
+  /** The times of the samples, in seconds since 1970, according to the page's clock. */
   readonly times: number[];
-  /** One row per address; null if a value is unknown. */
+  /** The values, one row per address; null if a value is unknown. */
   readonly rows: (number | null)[][];
 }
 
-/** Requests the last seconds of the given parameters. A history that is not available counts as unknown. */
+/** Requests the history of the given parameters over the last `seconds`, as samples. A history that is not available counts as unknown. */
 export async function askPast(addresses: readonly string[], seconds: number, samples: number): Promise<Past> {
   const askedAt = Date.now();
   const histories = await Promise.all(addresses.map((address) => ask(address, seconds, samples)));
   return pastOf(histories, seconds, samples, (askedAt + Date.now()) / 2);
 }
 
-/** Returns the samples up to `now`, the page's time at which the hub responded. */
+/** Converts histories to samples up to `now`, the page's time at which the hub responded, in milliseconds since 1970. */
 export function pastOf(
   histories: readonly (History | undefined)[],
   seconds: number,

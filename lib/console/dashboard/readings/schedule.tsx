@@ -8,7 +8,7 @@ import { momentText, nextText } from '../../schedule/week.ts';
 import { WidgetFault, type WidgetProps } from '../widget.tsx';
 import { FitText } from './fit-text.tsx';
 
-/** The interval between requests, in milliseconds. Times come from the hub; between responses, the page continues to count. */
+/** The interval between requests, in milliseconds. The hub sends the times; between responses, the page counts on. */
 const everyMs = 10_000;
 
 export function Schedule(props: WidgetProps<'schedule'>) {
@@ -18,7 +18,10 @@ export function Schedule(props: WidgetProps<'schedule'>) {
   const path = () => `/hub/schedules?address=${encodeURIComponent(address)}`;
   const { data, error } = usePolled<ScheduleList>(path, 'address', everyMs);
   const schedule = () => data()?.schedules?.[0];
-  /** The value takes precedence over the response from some seconds ago. Times that have passed are omitted. */
+  /**
+   * The entry as it is now: the current value takes precedence over the response from some seconds ago, and times that have passed are
+   * omitted.
+   */
   const entry = () => {
     const found = schedule()?.entries?.[0];
     const live = parameter.value();
