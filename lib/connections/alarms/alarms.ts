@@ -1,5 +1,5 @@
-// Alarms: an alarm is raised when a parameter has had a value for some time, and remains until its cause is over and an operator has
-// acknowledged it.
+// The connection type `alarms`. An alarm is raised when a parameter has had a certain value for some time. It remains until its cause is
+// over and an operator has acknowledged it.
 
 import { Observable } from 'rxjs';
 import type { ParameterDeclaration } from '../../model/parameter.ts';
@@ -60,24 +60,24 @@ const parametersOfAll: readonly ParameterDeclaration[] = [
   { id: `${all}/ack`, type: 'T', access: 'write-only' },
 ];
 
-/** Returns the inputs on which a parameter depends. Each input has the name of its alarm. */
+/** Returns the names of the inputs that a parameter depends on. Each input has the same name as its alarm. */
 function followedBy({ alarms }: AlarmsSettings, parameterId: string): readonly string[] {
   if (parameterId.startsWith(`${all}/`)) return Object.keys(alarms);
   const name = Object.hasOwn(alarms, parameterId) ? parameterId : aboveOf(parameterId);
   return Object.hasOwn(alarms, name) ? [name] : [];
 }
 
-/** Returns whether a parameter is a setting or a command, which no alarm changes. */
+/** Returns whether a parameter is a setting or a command, whose value does not depend on any alarm. */
 function isSet(parameterId: string): boolean {
   return /\/(ack|shelve|priority)$/.test(parameterId) && parameterId !== `${all}/priority`;
 }
 
-/** Returns the part before the last slash, or the whole string if there is no slash. */
+/** Returns the part of a Parameter ID before the last slash, or the whole ID if it contains no slash. */
 function aboveOf(parameterId: string): string {
   return parameterId.replace(/\/[^/]*$/, '');
 }
 
-/** Returns another alarm that has a parameter with this name, or undefined if there is no such alarm. */
+/** Returns the name of an alarm that has a parameter with this name, or undefined if there is no such alarm. */
 function ownerOf(alarms: AlarmsSettings['alarms'], name: string): string | undefined {
   const owner = aboveOf(name);
   const has = owner !== name && Object.hasOwn(alarms, owner) && parametersOf(owner).some(({ id }) => id === name);

@@ -1,4 +1,4 @@
-// All alarms in a running connection: their causes, acknowledgements, and parameters.
+// The alarms of a running connection: their causes, acknowledgements and parameters.
 import { type Subscriber, Subscription } from 'rxjs';
 import { z } from 'zod';
 import { addressShape, parameterIdMistake } from '../../model/address.ts';
@@ -12,15 +12,15 @@ interface Alarm {
   readonly settings: AlarmSettings;
   state: AlarmState;
   isReported: boolean;
-  /** Whether the parameter has the value that causes the alarm; undefined if the value is unknown. */
+  /** Whether the input has the value that causes the alarm; undefined if the input's value is unknown. */
   isMet: boolean | undefined;
-  /** The time of the last change, on the connection's clock. */
+  /** The time at which `isMet` last changed, in milliseconds on the connection's clock. */
   metAtMs: number;
-  /** The end of the delay. */
+  /** The timer for the delay before the alarm is raised. */
   rising: Subscription;
-  /** When the shelf ends, on the connection's clock; undefined if the alarm is not shelved. */
+  /** The time until which the alarm is shelved, in milliseconds on the connection's clock; undefined if it is not shelved. */
   shelvedUntilMs: number | undefined;
-  /** The end of the shelf. */
+  /** The timer that ends the shelving. */
   shelf: Subscription;
 }
 
@@ -29,7 +29,7 @@ export class AlarmBoard {
   readonly #subscriber: Subscriber<ConnectionEvent>;
   readonly #running = new Subscription();
   readonly #totals = new Totals();
-  /** The alarms whose causes have changed in this turn. */
+  /** The alarms whose inputs have changed in the current turn. */
   readonly #changed = new Set<Alarm>();
   readonly #lookSoon: () => void;
 
@@ -39,7 +39,7 @@ export class AlarmBoard {
     this.#lookSoon = context.atSettle(() => this.#lookAtChanged());
   }
 
-  /** Follows the parameters. Returns a subscription that ends this. */
+  /** Starts to follow the inputs and the commands. Returns a subscription that stops doing so. */
   start(): Subscription {
     const { memory, settings } = this.#context;
     this.#subscriber.next({ state: 'running' });
@@ -79,13 +79,13 @@ export class AlarmBoard {
     return alarm;
   }
 
-  /** Follows the acknowledgements. */
+  /** Handles writes to a parameter that acknowledges alarms. */
   #receive(id: string, alarms: readonly Alarm[]): void {
     const acknowledged$ = this.#context.inbox(`${id}/ack`);
     this.#running.add(acknowledged$.subscribe(() => this.#handleAll(alarms, 'acknowledged')));
   }
 
-  /** Follows the cause of an alarm. If the alarm still has the same cause as when the previous connection stopped, the delay continues. */
+  /** Starts to follow the cause of an alarm. If the previous connection has left an alarm with the same cause, its delay continues. */
   #follow(alarm: Alarm, left: LeftAlarm | undefined): void {
     const { input, lastChange, scheduler } = this.#context;
     const { name, settings } = alarm;
@@ -109,7 +109,7 @@ export class AlarmBoard {
     this.#publishTotals();
   }
 
-  /** Applies a changed cause. During the delay, the alarm keeps its state. */
+  /** Evaluates the cause of an alarm. The alarm keeps its state during the delay. */
   #look(alarm: Alarm): void {
     const { scheduler } = this.#context;
     alarm.rising.unsubscribe();
@@ -145,7 +145,8 @@ export class AlarmBoard {
   }
 
   /**
-   * Excludes an alarm from the totals for some time; if `ms` is 0 or less, the alarm counts again. The alarm's own state is not affected.
+   * Excludes an alarm from the totals for `ms` milliseconds, or includes it again if `ms` is 0 or less. The state of the alarm is not
+   * affected.
    */
   #shelve(alarm: Alarm, ms: number): void {
     const { scheduler } = this.#context;
@@ -182,7 +183,7 @@ export class AlarmBoard {
     for (const [id, value] of Object.entries(this.#totals.values())) this.#set(`${all}/${id}`, value);
   }
 
-  /** Passes the alarms to a connection that replaces this one. */
+  /** Leaves the states of the alarms for the connection that replaces this connection. */
   #leave(every: readonly Alarm[]): void {
     const { lastChange, leave } = this.#context;
     const left = every.map((alarm): [string, LeftAlarm] => [
@@ -195,12 +196,12 @@ export class AlarmBoard {
 
 // The settings of alarms
 
-/** The least urgent priority; 1 is the most urgent. */
+/** The number of the least urgent priority; 1 is the most urgent. */
 const lowestPriority = 9;
 const maxAlarms = 10_000;
-/** The maximum time for which an alarm can be shelved: one day, so that nobody forgets an alarm for longer. */
+/** The maximum time for which an alarm can be shelved, in milliseconds: one day, so that no alarm is forgotten for longer. */
 export const longestShelfMs = 86_400_000;
-/** The name under which the totals of all alarms are published. */
+/** The name under which the totals for all alarms are published. */
 export const all = 'all';
 
 const alarm = z.strictObject(
@@ -240,10 +241,10 @@ function checkName(name: string, context: z.RefinementCtx): void {
 
 // The states of an alarm, as in ISA-18.2: an alarm remains until its cause is over and an operator has acknowledged it.
 
-/** The state of an alarm. `returned`: the cause is over, but the alarm has not been acknowledged. */
+/** The state of an alarm. `returned` means that the cause is over, but the alarm has not been acknowledged. */
 type AlarmState = 'normal' | 'unacknowledged' | 'acknowledged' | 'returned';
 
-/** What happens to an alarm. `none` changes nothing. */
+/** An event that may change the state of an alarm. `none` changes nothing. */
 type AlarmEvent = 'none' | 'rises' | 'ends' | 'acknowledged';
 
 const next: Readonly<Record<AlarmState, Partial<Record<AlarmEvent, AlarmState>>>> = {
@@ -253,7 +254,7 @@ const next: Readonly<Record<AlarmState, Partial<Record<AlarmEvent, AlarmState>>>
   returned: { rises: 'unacknowledged', acknowledged: 'normal' },
 };
 
-/** Returns the state after an event. Many events change nothing. */
+/** Returns the state of an alarm after an event. In many states, an event changes nothing. */
 function stateAfter(state: AlarmState, event: AlarmEvent): AlarmState {
   return next[state][event] ?? state;
 }
@@ -266,27 +267,28 @@ function isAcknowledged(state: AlarmState): boolean {
   return state === 'normal' || state === 'acknowledged';
 }
 
-/** Returns whether data is a valid state other than `normal`. */
+/** Returns whether the data is a valid alarm state other than `normal`. */
 function isKeptState(data: unknown): data is AlarmState {
   return typeof data === 'string' && data !== 'normal' && Object.hasOwn(next, data);
 }
 
-// The state that alarms save when a reload changes the settings of their connection. Alarms with the same cause continue from this state.
+// The states that alarms leave when a reload changes the settings of their connection. Alarms with the same cause continue from these
+// states.
 
-/** The last saved state of an alarm. */
+/** The state that an alarm has left. */
 interface LeftAlarm
   extends Readonly<Pick<Alarm, 'settings' | 'state' | 'isReported' | 'isMet' | 'metAtMs' | 'shelvedUntilMs'>> {
-  /** The revision of the last change of the alarm's parameter; undefined if there has been no change. */
+  /** The revision of the last change to the alarm's parameter; undefined if the parameter has not changed. */
   readonly revision: number | undefined;
 }
 
-/** Returns the state that an alarm with the same cause has saved, or undefined if no state was saved. */
+/** Returns the state that an alarm with the same name and cause has left, or undefined if there is no such state. */
 function leftOf(left: unknown, name: string, { when, is }: AlarmSettings): LeftAlarm | undefined {
   const alarm = left instanceof Map ? (left.get(name) as LeftAlarm | undefined) : undefined;
   return alarm?.settings.when === when && alarm.settings.is === is ? alarm : undefined;
 }
 
-// The totals of all alarms that are not shelved. The cost of a change in one alarm does not depend on the number of alarms.
+// The totals of all alarms that are not shelved. The cost of updating the totals does not depend on the number of alarms.
 
 interface CountedAlarm {
   readonly name: string;
@@ -297,7 +299,10 @@ class Totals {
   #shelved = 0;
   #active = 0;
   #unacknowledged = 0;
-  /** The alarms that are not `normal`, by urgency (priority 1 and unacknowledged first), then in the order of their last change. */
+  /**
+   * The alarms that are not `normal`. There is one set for each priority and acknowledgement, most urgent first; within a set, the alarms
+   * are in the order of their last change.
+   */
   readonly #present = Array.from({ length: 2 * lowestPriority }, () => new Set<CountedAlarm>());
 
   change(alarm: CountedAlarm, before: AlarmState, after: AlarmState): void {
@@ -305,13 +310,13 @@ class Totals {
     this.#add(alarm, after, 1);
   }
 
-  /** Omits an alarm from the totals, or counts it again. */
+  /** Removes an alarm from the totals, or adds it again. */
   shelve(alarm: CountedAlarm & Pick<Alarm, 'state'>, isShelved: boolean): void {
     this.#shelved += isShelved ? 1 : -1;
     this.#add(alarm, alarm.state, isShelved ? -1 : 1);
   }
 
-  /** Returns the values by parameter name. */
+  /** Returns the values of the totals by parameter name. */
   values(): Readonly<Record<string, Value>> {
     const [first] = this.#present.find(({ size }) => size > 0) ?? [];
     return {

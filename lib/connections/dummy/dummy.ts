@@ -1,4 +1,4 @@
-// Dummy: parameters defined by the author of a flow file, as storage between connections and rules (S-16, D-11).
+// The connection type `dummy`: parameters that the author of a flow file defines, as storage between connections and rules (S-16, D-11).
 
 import { NEVER, of } from 'rxjs';
 import { concatWith } from 'rxjs/operators';
@@ -9,7 +9,7 @@ import type { ParameterDeclaration } from '../../model/parameter.ts';
 import { convert, type Value, type ValueType, valueTypes } from '../../model/value.ts';
 import { type ConnectionEvent, defineConnectionType } from '../connection.ts';
 
-/** The pattern of a line for the JSON Schema, which checks numbers only roughly. */
+/** The regular expression of a line in the JSON Schema. It checks numbers only roughly. */
 const linePattern = String.raw`^\s*(?:#.*|[^/,#\s][^,]*(?:,\s*(?:[SB]?\s*(?:,.*)?|[IF]\s*(?:,\s*[-+.\dA-FXa-fx]*\s*)?|T\s*))?)?$`;
 
 export const settingsSchema = z.strictObject({
@@ -40,7 +40,10 @@ export const dummy = defineConnectionType({
   run: () => of<ConnectionEvent>({ state: 'running' }).pipe(concatWith(NEVER)),
 });
 
-/** Reads one line (D-11): `level,F,0.5` becomes a read-write float with the default 0.5. Errors: `HubError`. */
+/**
+ * Parses a line in the form `ID,type,default` (D-11). For example, `level,F,0.5` is a read-write float with the default 0.5. Errors:
+ * `HubError`.
+ */
 export function readLine(line: string): ParameterDeclaration {
   const firstComma = line.indexOf(',');
   const secondComma = firstComma < 0 ? -1 : line.indexOf(',', firstComma + 1);

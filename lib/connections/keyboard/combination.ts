@@ -1,11 +1,11 @@
-// Key combinations as users write them: key names joined by hyphens, such as `ctrl-f1` or `shift-media-play` (S-17). Case does not matter,
-// and the order matters only for presses.
+// Key combinations as users write them: key names joined by hyphens, such as `ctrl-f1` or `shift-media-play` (S-17). Case does not matter.
+// The order of the keys matters only for presses.
 
 import { closest, distance } from 'fastest-levenshtein';
 import { describe, HubError } from '../../model/error.ts';
 import { type Key, keyByName, physicalKeys, type Side, supportOf } from './key-table.ts';
 
-/** A combination: `written` is the name of its parameter; `keys` contains the keys in the order in which they are pressed. */
+/** A key combination. `written` is the name of its parameter; `keys` contains the key names in the order in which the keys are pressed. */
 export interface Combination {
   readonly written: string;
   readonly keys: readonly string[];
@@ -13,7 +13,7 @@ export interface Combination {
 
 export const maxKeys = 8;
 
-/** Common names for keys that are not accepted; the error suggests the right name. */
+/** Common key names that are not accepted, with the names that the error message suggests instead. */
 const otherNames: ReadonlyMap<string, string> = new Map([
   ['', 'minus'],
   ['+', 'equal'],
@@ -47,7 +47,8 @@ const firstWords = new Set(
 );
 
 /**
- * Reads a combination for a side. Errors: `bad-flow` with the nearest name if a key is unknown, and if only the other side supports a key.
+ * Parses a combination that is to be detected (`input`) or pressed (`output`). Errors: `bad-flow` if a key is unknown, with the nearest
+ * name, or if only the other side supports it.
  */
 export function readCombination(written: string, side: Side): Combination {
   const keys = splitNames(written.toLowerCase()).map((name) => findKey(name, written, side).name);
@@ -60,7 +61,7 @@ export function readCombination(written: string, side: Side): Combination {
   return { written, keys };
 }
 
-/** Returns the same string for all spellings of a combination, such as `ctrl-f1` and `F1-Ctrl`. */
+/** Returns a string that is the same for all spellings of a combination, such as `ctrl-f1` and `F1-Ctrl`. */
 export function identityOf({ keys }: Combination): string {
   return [...keys].sort().join('-');
 }

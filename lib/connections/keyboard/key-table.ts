@@ -1,25 +1,25 @@
-// All keys. Each key has one name, which flow files use. On Windows and macOS, uiohook-napi detects keys and nut-js presses them, each with
-// its own codes; under X11, the keysym serves both purposes. Names follow the codes in W3C UI Events, in lower case. A hyphen joins keys,
-// so only the names of media and volume keys contain one.
+// The table of all keys. Each key has one name, which flow files use. On Windows and macOS, uiohook-napi detects keys and nut-js presses
+// keys, and each library has its own codes; under X11, the keysym serves both purposes. The names follow the codes in W3C UI Events, in
+// lower case. Because hyphens join keys, only the names of media keys and volume keys contain a hyphen.
 
 import { isKnownToX11 } from './process/x11/keysyms.ts';
 
-/** Whether a key is detected or pressed. */
+/** `input` for keys that are detected, `output` for keys that are pressed. */
 export type Side = 'input' | 'output';
 
 /**
- * A key. A library's code is missing if this library does not know the key: without X11, such a key can only be detected, or only be
- * pressed.
+ * A key in the table. A library's code is missing if the library does not know the key. Without X11, such a key can only be detected or
+ * only be pressed.
  */
 export interface Key {
   readonly name: string;
-  /** The codes that uiohook-napi reports. A numpad key has two codes, with and without NumLock. */
+  /** The codes that uiohook-napi reports for the key. A numpad key has two codes, with and without NumLock. */
   readonly detectedAs: readonly number[];
-  /** The name of the key in nut-js. */
+  /** The name of the key in nut-js; undefined if nut-js cannot press the key. */
   readonly pressedAs: string | undefined;
 }
 
-/** The modifiers that match either side, with their left and right keys. */
+/** The names of modifiers without a side, each with the names of its left and right keys. */
 export const eitherSide: ReadonlyMap<string, readonly string[]> = new Map(
   ['ctrl', 'shift', 'alt', 'meta'].map((name): [string, string[]] => [name, [`l${name}`, `r${name}`]]),
 );
@@ -125,15 +125,18 @@ export const keys: readonly Key[] = [
 
 export const keyByName: ReadonlyMap<string, Key> = new Map(keys.map((row) => [row.name, row]));
 
-/** Returns the keys that a name stands for: `ctrl` stands for `lctrl` and `rctrl`; any other name stands for itself. */
+/** Returns the keys that a name stands for. `ctrl` stands for `lctrl` and `rctrl`; a name with a side stands for itself. */
 export function physicalKeys(name: string): readonly string[] {
   return eitherSide.get(name) ?? [name];
 }
 
-/** The platforms on which a key works as input or output. Not every keyboard has such a key. */
+/** The platforms on which a key can be detected or pressed. The keyboard itself may still lack the key. */
 export type Support = 'yes' | 'no' | 'not under X11' | 'only under X11';
 
-/** Returns where a key is supported: `supportOf('pause', 'output')` returns `only under X11`. Returns `no` for an unknown name. */
+/**
+ * Returns where a key can be detected or pressed: `supportOf('pause', 'output')` returns `only under X11`. Returns `no` for an unknown
+ * name.
+ */
 export function supportOf(name: string, side: Side): Support {
   const key = keyByName.get(name);
   const isKnownElsewhere = side === 'input' ? (key?.detectedAs.length ?? 0) > 0 : key?.pressedAs !== undefined;
@@ -141,14 +144,14 @@ export function supportOf(name: string, side: Side): Support {
   return isKnownElsewhere ? 'not under X11' : 'no';
 }
 
-/** A row in the output of `patchbay keys`: `{key: 'pause', input: 'yes', output: 'only under X11'}`. */
+/** A row in the output of `patchbay keys`, such as `{key: 'pause', input: 'yes', output: 'only under X11'}`. */
 export interface KeyRow {
   readonly key: string;
   readonly input: Support;
   readonly output: Support;
 }
 
-/** Returns the rows in the output of `patchbay keys`, one per key. */
+/** Returns the rows in the output of `patchbay keys`, one for each key. */
 export function keyRows(): KeyRow[] {
   return keys.map(({ name }) => ({ key: name, input: supportOf(name, 'input'), output: supportOf(name, 'output') }));
 }

@@ -1,11 +1,11 @@
-// The messages between the hub and the keyboard process. The process reports only which hotkey has fired, and no other input.
+// The messages between the hub and the keyboard process. The process reports which hotkeys have fired but no other keyboard input.
 import { z } from 'zod';
 import { maxKeys } from './combination.ts';
 
 /**
- * Messages to the process. The first message contains the keys of each hotkey and of each combination that may be pressed, and the codes of
- * keys that the previous process may have left down. Each further message contains a combination to press, and is sent after `pressed` has
- * confirmed the previous one.
+ * The messages to the process. The first message contains the keys of each hotkey and of each combination that may be pressed, and the
+ * codes of keys that the previous process may have left down. Each further message contains a combination to press, and is sent only after
+ * `pressed` has confirmed the previous combination.
  */
 export type ToProcess =
   | {
@@ -15,14 +15,16 @@ export type ToProcess =
     }
   | { readonly press: readonly string[] };
 
-/** A combination, identified by its position in the list for its side, and the reason why it cannot be detected or pressed. */
+/**
+ * A combination that cannot be detected or pressed, with the reason. The combination is identified by its index in the list for its side.
+ */
 const unusable = z.strictObject({ side: z.enum(['input', 'output']), place: z.int().min(0), reason: z.string() });
 export type Unusable = z.output<typeof unusable>;
 
 /**
- * Messages from the process, checked on arrival. `fired` is a position in the list `listen`. `unusable` contains all combinations for which
- * the keyboard lacks a key; it is sent before `ready` and after each change of the layout. `holding` contains the codes of keys that are
- * about to be pressed, and that must be released even if the process dies. `fault` is the last message.
+ * The messages from the process, which are checked on arrival. `fired` is an index in the list `listen`. `unusable` contains all
+ * combinations for which the keyboard lacks a key; it is sent before `ready` and after each change of the layout. `holding` contains the
+ * codes of keys that are about to be pressed, and that must be released even if the process dies. `fault` is the last message.
  */
 export const fromProcess = z.union([
   z.strictObject({ opening: z.string() }),

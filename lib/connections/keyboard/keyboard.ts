@@ -1,5 +1,5 @@
-// Keyboard: global hotkeys as triggers, and simulated key presses (S-17, D-10). The libraries run in a separate process. If the process
-// ends for any reason, the connection is degraded and starts another process; the hub is not affected.
+// The connection type `keyboard`: global hotkeys as triggers, and simulated key presses (S-17, D-10). The native libraries run in a
+// separate process. If this process ends for any reason, the connection is degraded and starts another process; the hub is not affected.
 
 import { defer, merge, type Observable, type SchedulerLike } from 'rxjs';
 import { buffer, finalize, ignoreElements, tap, throttleTime } from 'rxjs/operators';

@@ -1,5 +1,5 @@
-// One run of the keyboard process, from start to end. Messages from the process become events, presses are sent to it one by one, and a
-// missing answer ends the session.
+// A session is one run of the keyboard process, from its start to its end. Messages from the process become events, presses are sent to the
+// process one by one, and the session ends if an answer is missing.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { extname } from 'node:path';
@@ -35,17 +35,17 @@ import type { Combination } from './combination.ts';
 import { type FromProcess, fromProcess, type ToProcess, type Unusable } from './keyboard-messages.ts';
 import type { KeyboardSettings } from './settings.ts';
 
-/** The time within which the process is ready, unless its X server hangs. */
+/** The time within which the process must be ready, in milliseconds. It takes longer only if its X server hangs. */
 const startDeadlineMs = 8000;
-/** The time limit for a press, which takes at most 80 ms. */
+/** The time limit for a press, in milliseconds. A press takes at most 80 ms. */
 const pressDeadlineMs = 3000;
 const listening = 'listening';
 const pressing = 'pressing';
 const orderly = 'exit code 0';
 
 /**
- * Runs the process once. Cold, never completes. Errors when the keyboard can no longer be used, with the reason for operators;
- * `Interrupted` if keys may be down.
+ * Runs the keyboard process once. Cold, never completes. Errors: when the keyboard can no longer be used, an error with the reason for
+ * operators, or `Interrupted` if keys may still be down.
  */
 export function runSession(
   context: ConnectionContext<KeyboardSettings>,
@@ -60,9 +60,9 @@ class Session {
   /** The codes of keys that the previous process may have left down. */
   readonly #leftDown: readonly number[];
   readonly #toProcess$ = new Subject<ToProcess>();
-  /** The reasons why combinations cannot be used. */
+  /** The reasons why combinations cannot be used, by combination. */
   #reasons: ReadonlyMap<string, string> = new Map();
-  /** What the process is currently doing, as text for operators. */
+  /** What the process is currently doing, described for operators. */
   readonly #doing$ = new BehaviorSubject('starting');
 
   constructor(context: ConnectionContext<KeyboardSettings>, presses: PressQueue) {
@@ -106,7 +106,7 @@ class Session {
     return [];
   }
 
-  /** Logs each unusable combination once, and again when it has become usable. */
+  /** Logs each combination once when it has become unusable, and once when it is usable again. */
   #logUnusable(unusable: readonly Unusable[]): void {
     const { settings, log } = this.#context;
     const reasons = new Map<string, string>();
@@ -133,7 +133,7 @@ class Session {
     this.#presses.done();
   }
 
-  /** Errors if an answer does not arrive in time. */
+  /** Returns an Observable that errors if an answer does not arrive in time. */
   #failWhenSilent(): Observable<never> {
     const { scheduler } = this.#context;
     return this.#doing$.pipe(
@@ -145,12 +145,12 @@ class Session {
     );
   }
 
-  /** Waits for the process to end. If it ends properly, it has released all keys. */
+  /** Handles the end of the process. A process that ends properly has released all keys. */
   #finish(end: Promise<string>): void {
     this.#context.finish(end.then((how) => how === orderly && this.#presses.hold([])));
   }
 
-  /** Returns the error that ends the session: `Interrupted` if only the next process can release keys that are down. */
+  /** Returns the error that ends the session: `Interrupted` if keys are down that only the next process can release. */
   #endOf(error: unknown): Error {
     const reason =
       error instanceof ProcessEnded
@@ -161,17 +161,17 @@ class Session {
   }
 }
 
-// Keeps a session running: when the session errors, the connection is degraded with the reason, and the session restarts after a pause. The
-// connection itself does not end and therefore keeps its counts.
+// Keeps a session running. When a session errors, the connection is degraded with the reason, and another session starts after a pause. The
+// connection itself continues and therefore keeps its counts.
 
 const backoffTimes = { firstMs: 1000, longestMs: 10_000, provenMs: 60_000 };
 
-/** The error for a session that has ended during a press, so that only the next session can release the keys. */
+/** The error for a session that has ended during a press, after which only the next session can release the keys. */
 class Interrupted extends Error {}
 
 /**
- * Runs the session again and again: 1, 2, 4, 8 and then 10 s after each error, or immediately after `Interrupted`. Cold, never completes,
- * never errors.
+ * Runs sessions one after another. After an error, the next session starts after 1, 2, 4, 8 and then 10 s; after `Interrupted`, it starts
+ * immediately. Cold, never completes, never errors.
  */
 export function restartWithBackoff(
   session$: Observable<ConnectionEvent>,
@@ -197,9 +197,9 @@ export function restartWithBackoff(
   });
 }
 
-// A process that is killed during a press leaves keys down. If the connection is stopped at the same time, the keys are released here.
+// A process that is killed during a press leaves keys down. If the connection is stopped at this moment, the keys are released here.
 
-/** Starts another process to release the keys, if any keys are down. Resolves when the process has ended. Never rejects. */
+/** Starts another process that releases the keys, if any keys are down. Resolves when this process has ended. Never rejects. */
 export async function releaseHeld(
   { held }: PressQueue,
   { scheduler, log }: Pick<ConnectionContext<unknown>, 'scheduler' | 'log'>,
@@ -216,13 +216,13 @@ export async function releaseHeld(
   await Promise.all(ends);
 }
 
-// Starts the keyboard process, reads and checks its messages, and ends it. When the process ends, the Observable errors.
+// Starts the keyboard process, reads and checks its messages, and ends it. The Observable errors when the process ends.
 
-/** The time after which a process that does not end on request is killed. */
+/** The time after which a process that does not end on request is killed, in milliseconds. */
 const exitDeadlineMs = 1000;
 const maxLastOutput = 300;
 
-/** The program of the process: `.ts` if Node.js strips types, `.js` in the package. */
+/** The file with the program of the process: `.ts` if Node.js strips types, `.js` in the package. */
 const program = new URL(`./process/main${extname(import.meta.filename)}`, import.meta.url);
 
 /**
@@ -232,9 +232,9 @@ const program = new URL(`./process/main${extname(import.meta.filename)}`, import
 export class ProcessEnded extends Error {}
 
 /**
- * Runs the process. Cold, emits its messages, never completes. Errors: `ProcessEnded`, or the error from `toProcess$` once the process has
- * been killed. Unsubscribing lets the process finish the current press and end; after a second, the process is killed. `finish` receives a
- * promise for the end of the process, with the signal or exit code.
+ * Runs the keyboard process and emits its messages. Cold, never completes. Errors: `ProcessEnded`, or the error from `toProcess$` after the
+ * process has been killed. After an unsubscribe, the process finishes the current press and ends; if it has not ended after a second, it is
+ * killed. `finish` receives a promise that resolves with the signal or exit code when the process has ended.
  */
 export function runProcess(
   toProcess$: Observable<ToProcess>,
@@ -258,11 +258,11 @@ export function runProcess(
     child.on('error', (error) => child.pid === undefined && reportEnd(error.message));
     child.on('message', (message) => {
       const parsed = fromProcess.safeParse(message);
-      if (parsed.success) subscriber.next(parsed.data); // all other messages come from Node.js: with --watch, it reports imports
+      if (parsed.success) subscriber.next(parsed.data); // other messages come from Node.js, which reports imports with --watch
     });
     subscriber.add(
       toProcess$.subscribe({
-        // a process that has ended reports this itself; a process that could not start has no channel
+        // a process that has ended is reported by its end, and a process that could not start has no channel
         next: (message) => void child.send?.(message, () => {}),
         error: (error) => {
           reason = error;
@@ -280,7 +280,7 @@ export function runProcess(
   });
 }
 
-/** Keeps the last standard error output from the process, on one line. */
+/** Collects the standard error output of the process. Returns a function that returns the last part of the output on one line. */
 function collectLastOutput(child: ChildProcess): () => string {
   let lastOutput = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
@@ -290,8 +290,8 @@ function collectLastOutput(child: ChildProcess): () => string {
 }
 
 /**
- * Resolves with the signal or exit code, once all messages and output have been read. Does not wait for `close`, which is not emitted after
- * a disconnect from this side.
+ * Resolves with the signal or exit code after all messages and output have been read. Does not wait for the event `close`, which is not
+ * emitted after this side has disconnected.
  */
 async function endOf(child: ChildProcess): Promise<string> {
   const [how] = await Promise.all([
@@ -302,15 +302,15 @@ async function endOf(child: ChildProcess): Promise<string> {
   return how;
 }
 
-// Presses that are waiting for the keyboard. They are made one at a time, first in, first out. Their number is limited, and no presses are
-// kept while the keyboard is unavailable.
+// The presses that are waiting for the keyboard. They are made one at a time, first in, first out. Their number is limited, and no presses
+// are kept while the keyboard is unavailable.
 
-/** The maximum number of waiting presses: 20 seconds of typing, with about 20 ms per press. */
+/** The maximum number of presses in the queue. At about 20 ms per press, this number corresponds to 20 seconds. */
 export const maxPendingPresses = 1000;
 
 const nothing: readonly number[] = [];
 
-/** Presses that will not be made, and the reason. */
+/** Presses that will not be made, with the reason. */
 export interface LostPresses {
   readonly count: number;
   readonly reason: string;
@@ -323,16 +323,17 @@ export class PressQueue {
   #held = nothing;
   #press: ((combination: Combination) => void) | undefined;
 
-  /** The lost presses. Hot, replays nothing, synchronous, never completes, never errors. */
+  /** Emits the lost presses. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly lost$: Observable<LostPresses> = this.#lost$.asObservable();
 
-  /** The codes of keys that the current press or an interrupted press may have left down. */
+  /** The codes of keys that may be down because of the current press or an interrupted press. */
   get held(): readonly number[] {
     return this.#held;
   }
 
   /**
-   * Called when the keyboard is ready and all keys are up. `press` is called for each combination once the previous combination is `done`.
+   * Must be called when the keyboard is ready and all keys are up. `press` is called for the first combination, and for the next
+   * combination after each call of `done`.
    */
   open(press: (combination: Combination) => void): void {
     this.#held = nothing;
@@ -349,19 +350,19 @@ export class PressQueue {
     }
   }
 
-  /** Called when the current press is about to press these keys. */
+  /** Must be called when the current press is about to press the keys with these codes. */
   hold(codes: readonly number[]): void {
     this.#held = codes;
   }
 
-  /** Called when the current press has been made and its keys are up. */
+  /** Must be called when the current press is complete and its keys are up. */
   done(): void {
     this.#held = nothing;
     this.#current = undefined;
     this.#pressNext();
   }
 
-  /** Handles the loss of the keyboard: drops all presses and remembers which keys may be down. */
+  /** Handles the loss of the keyboard: discards all presses and remembers which keys may be down. */
   close(): void {
     const count = this.#pending.length + (this.#current === undefined ? 0 : 1);
     this.#pending = [];

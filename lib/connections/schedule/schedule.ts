@@ -1,4 +1,5 @@
-// Schedule: parameters that follow the clock of a time zone. An entry either is open from one time to another, or fires at set times.
+// The connection type `schedule`: parameters that follow the clock in a time zone. An entry is either open from one time to another, or
+// fires at set times.
 import { Observable, type Subscriber, type Subscription } from 'rxjs';
 import type { z } from 'zod';
 import { dayMs } from '../../model/time/iso-time.ts';
@@ -8,9 +9,15 @@ import { type ConnectionContext, type ConnectionEvent, defineConnectionType } fr
 import type { Agenda, AgendaEntry } from '../hub-port.ts';
 import { type EntrySettings, type IsDay, settingsSchema } from './settings.ts';
 
-/** The time for which the schedule relies on the machine's clock if the system does not report changes to the time. */
+/**
+ * The interval at which the schedule compares its timers with the machine's clock, in milliseconds. The system may set the clock without
+ * notice.
+ */
 const trustMs = 60_000;
-/** The maximum delay of an entry that still fires, and how far the clock may go back before later entries are repeated. */
+/**
+ * The maximum delay with which an entry still fires, and the maximum time by which the clock may go back without repeating entries, in
+ * milliseconds.
+ */
 const graceMs = 60_000;
 
 type Settings = z.output<typeof settingsSchema>;
@@ -53,7 +60,7 @@ function runSchedule(
   );
   const isState = ({ entry }: Running) => entry.isOpenAt !== undefined;
   const all = [...every.filter(isState), ...every.filter((one) => !isState(one))];
-  /** The time of day up to which entries have been reported, and when they were reported. */
+  /** The time of day up to which entries have been reported, and the time at which they were reported, in milliseconds. */
   let reportedMs = timeOfDay();
   let reportedAt = scheduler.now();
   const reportOne = ({ name, entry, nextAt }: Running, now: number) => {
@@ -64,7 +71,7 @@ function runSchedule(
   };
   const announce = (now: number) => {
     const isSetBack = now < reportedMs;
-    if (isSetBack) reportedMs = now - (scheduler.now() - reportedAt); // reports the entries due since the clock was set back
+    if (isSetBack) reportedMs = now - (scheduler.now() - reportedAt); // reports the entries that are due again since the clock was set back
     for (const one of all) {
       if (one.lookAt > now && !isSetBack) continue;
       reportOne(one, now);
@@ -98,19 +105,17 @@ function runSchedule(
   };
 }
 
-// When an entry opens, closes or fires. Times are in milliseconds since 1970.
+// The times at which an entry opens, closes or fires, in milliseconds since 1970
 
-/** The number of days ahead that are searched for an entry's next time. */
+/** The number of days that are searched for the next time of an entry. */
 const aheadDays = 8;
-/** The time after which an entry without a next time is searched again. */
+/** The time after which an entry without a next time is searched again, in milliseconds. */
 const lookAgainMs = (aheadDays - 1) * dayMs;
 
 interface Entry {
-  /** Returns whether the entry is open; if omitted, the entry is a trigger. */
+  /** Returns whether the entry is open at a time. Missing if the entry fires at set times. */
   isOpenAt?(timeMs: number): boolean;
-  /**
-   * Returns the first time after the given time at which the entry opens, closes or fires; Infinity if there is none within the next week.
-   */
+  /** Returns the first time after `timeMs` at which the entry opens, closes or fires, or Infinity if there is none within the next week. */
   nextAfter(timeMs: number): number;
 }
 
@@ -157,8 +162,8 @@ function createOpening({ from = 0, to = dayMs }: EntrySettings, isDay: IsDay, zo
 }
 
 /**
- * Returns the earliest time, starting `more` days from today. The search includes tomorrow, and then ends as soon as a time has been found,
- * because later days cannot contain an earlier time.
+ * Returns the earliest result of `momentOn`, starting `more` days from today. The search always includes tomorrow and then ends as soon as
+ * a time has been found, because later days cannot have earlier times.
  */
 function search(timeMs: number, zone: string, more: number, momentOn: (day: number) => number): number {
   const today = dayAt(timeMs, zone);
@@ -175,7 +180,7 @@ function dayTest(settings: EntrySettings): IsDay {
   return (day) => isMeant(day) && !settings.except.some((isDate) => isDate(day));
 }
 
-/** Like `dayTest`, but ignores the exceptions. */
+/** Like `dayTest`, but without the exceptions. */
 function meantTest({ days, dates }: EntrySettings): IsDay {
   if (days === undefined && dates === undefined) return () => true;
   return (day) => (days?.(day) ?? false) || (dates?.some((isDate) => isDate(day)) ?? false);
@@ -185,14 +190,14 @@ function dayAt(timeMs: number, zone: string): number {
   return Math.floor(localTime(timeMs, zone).getTime() / dayMs);
 }
 
-// What people see of a schedule
+// The agenda that people see
 
 const weekDays = 7;
 const minuteMs = 60_000;
 const shownNext = 5;
 const mostTries = 20;
 const shownFires = 300;
-/** The number of days between a Monday and 1 January 1970, which was a Thursday. */
+/** The number of days from a Monday to 1 January 1970, which was a Thursday. */
 const daysBeforeMonday = 3;
 
 function createAgenda({ zone, entries }: Settings): Agenda {
@@ -226,7 +231,7 @@ function createAgenda({ zone, entries }: Settings): Agenda {
   };
 }
 
-/** Returns the periods in which an entry is open. A period that passes midnight is split in two. */
+/** Returns the periods of the week in which an entry is open. A period that passes midnight is split into two. */
 function barsOf({ from = 0, to = dayMs }: EntrySettings, isDay: IsDay): NonNullable<AgendaEntry['bars']> {
   const end = to > from ? to : to + dayMs;
   return Array.from({ length: weekDays + 1 }, (_, index) => index - 1).flatMap((day) => {
@@ -248,7 +253,7 @@ function firesOf(times: readonly number[], isDay: IsDay): NonNullable<AgendaEntr
   return fires;
 }
 
-/** Returns the next times of an entry. An entry that closes and opens at the same moment stays open. */
+/** Returns the next times at which an entry opens, closes or fires. An entry that closes and opens at the same moment stays open. */
 function nextOf(entry: Entry, nowMs: number): AgendaEntry['next'] {
   const next: { timeMs: number; isOpen?: boolean }[] = [];
   let wasOpen = entry.isOpenAt?.(nowMs);

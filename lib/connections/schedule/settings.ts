@@ -1,4 +1,4 @@
-// The settings of a schedule: a time zone, and entries, which either are open from one time to another or fire at set times.
+// The settings of a schedule: a time zone and entries. An entry is either open from one time to another, or fires at set times.
 import { z } from 'zod';
 import { parameterIdMistake } from '../../model/address.ts';
 import { describe } from '../../model/error.ts';
@@ -11,18 +11,20 @@ import { isZone } from '../../model/time/zone-time.ts';
 const hour = String.raw`(?:[01]\d|2[0-3])`;
 const below60 = String.raw`[0-5]\d`;
 
-/** The pattern for a time, and the pattern for times in which `*` stands for every hour or minute. */
+/** The regular expressions for a time, and for times in which `*` stands for every hour or every minute. */
 const clockPattern = `^(?:${hour}:${below60}(?::${below60})?|24:00)$`;
 const timesPattern = String.raw`^(?:\*|${hour}):(?:\*|${below60})(?::${below60})?$`;
 
-/** Reads a time: `'06:00'`, `'21:59:30'`, `'24:00'`. Returns undefined if the string is invalid. */
+/**
+ * Parses a time such as `'06:00'`, `'21:59:30'` or `'24:00'`. Returns milliseconds since midnight, or undefined if the string is invalid.
+ */
 function readClock(text: string): number | undefined {
   if (!new RegExp(clockPattern).test(text)) return undefined;
   const [hours, minutes, seconds = 0] = text.split(':').map(Number);
   return ((hours! * 60 + minutes!) * 60 + seconds) * 1000;
 }
 
-/** Reads times: `'06:00'`, `'*:00'`, `'08:*'`. Returns undefined if the string is invalid. */
+/** Parses times such as `'06:00'`, `'*:00'` or `'08:*'`. Returns milliseconds since midnight, or undefined if the string is invalid. */
 function readTimes(text: string): number[] | undefined {
   if (!new RegExp(timesPattern).test(text)) return undefined;
   const [hours, minutes, seconds = '00'] = text.split(':');
@@ -35,21 +37,21 @@ function each(text: string, count: number): number[] {
   return text === '*' ? Array.from({ length: count }, (_, index) => index) : [Number(text)];
 }
 
-// The days of an entry: days of the week and dates. Days are counted from 1970, like dates without a time zone.
+// The days of an entry: days of the week and dates. A day is the number of days since 1970, regardless of time zones.
 
 const weekdays = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 const weekday = `(?:${weekdays.join('|')})`;
 const monthAndDay = String.raw`(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])`;
 const dateShape = String.raw`(?:\d{4}-)?${monthAndDay}`;
 
-/** The patterns for days of the week and for dates. */
+/** The regular expressions for days of the week and for dates. */
 const daysPattern = String.raw`^${weekday}(?:-${weekday})?(?:,\s*${weekday}(?:-${weekday})?)*$`;
 const datePattern = String.raw`^${dateShape}(?:\.\.${dateShape})?$`;
 
-/** Returns whether an entry applies on a day. */
+/** A function that returns whether an entry applies on a day. */
 export type IsDay = (day: number) => boolean;
 
-/** Reads days of the week: `'mon-fri,sun'`, `'fri-mon'`. Returns undefined if the string is invalid. */
+/** Parses days of the week such as `'mon-fri,sun'` or `'fri-mon'`. Returns undefined if the string is invalid. */
 function readDays(text: string): IsDay | undefined {
   if (!new RegExp(daysPattern).test(text)) return undefined;
   const meant = new Set<number>();
@@ -60,7 +62,10 @@ function readDays(text: string): IsDay | undefined {
   return (day) => meant.has(dateOf(day).getUTCDay());
 }
 
-/** Reads a date `'2026-12-24'`, a yearly date `'12-24'`, or a range `'12-24..01-06'`. Returns undefined if the string is invalid. */
+/**
+ * Parses a date such as `'2026-12-24'`, a yearly date such as `'12-24'`, or a range such as `'12-24..01-06'`. Returns undefined if the
+ * string is invalid.
+ */
 function readDate(text: string): IsDay | undefined {
   if (!new RegExp(datePattern).test(text)) return undefined;
   const [first, last = first] = text.split('..').map((part) => numberOf(part));
@@ -87,7 +92,7 @@ function numberOf(text: string): number | undefined {
   return isDate ? Number(text.replaceAll('-', '')) : undefined;
 }
 
-/** Returns a day as a number: 20261224. */
+/** Returns the date of a day as a number such as 20261224. */
 function ofYear(day: number): number {
   const dateShape = dateOf(day);
   return dateShape.getUTCFullYear() * 10_000 + (dateShape.getUTCMonth() + 1) * 100 + dateShape.getUTCDate();
@@ -148,12 +153,12 @@ export const settingsSchema = z.strictObject({
 
 export type EntrySettings = z.output<typeof entrySetting>;
 
-/** A setting that is a string; `read` returns undefined if the string is invalid. */
+/** Returns the schema for a string that `read` converts. The string is invalid if `read` returns undefined. */
 function text<Result>(expected: string, pattern: string, read: (text: string) => Result | undefined) {
   return readBy(z.string({ error: expected }).meta({ pattern }), expected, read);
 }
 
-/** Checks the name of an entry, which is also the ID of its parameter. */
+/** Checks the name of an entry, which also serves as the Parameter ID. */
 function checkName(name: string, context: z.RefinementCtx): void {
   const message = parameterIdMistake(name);
   if (message !== undefined) context.addIssue({ code: 'custom', message });

@@ -1,4 +1,5 @@
-// Timers that fire once after they are started, and pulses that fire repeatedly, both as triggers (S-15, D-07, D-08).
+// The connection type `timer`: timers that fire once after they are started, and pulses that fire repeatedly. Both are triggers (S-15,
+// D-07, D-08).
 
 import { asyncScheduler, concat, timer as delay, EMPTY, merge, NEVER, Observable, of, type SchedulerLike } from 'rxjs';
 import { map, switchMap } from 'rxjs/operators';
@@ -15,11 +16,12 @@ import { durationSetting } from '../setting.ts';
 
 // The durations of timers and pulses, in milliseconds
 
-/** The default duration (S-15, D-08). */
+/** The default duration of a timer or pulse, in milliseconds (S-15, D-08). */
 const defaultMs = 1000;
 
 /**
- * Reads the value that starts a timer (D-07): a number, also as a string, is the duration in ms; any other scalar stands for the default.
+ * Converts the value that starts a timer to a duration in milliseconds (D-07). A number, or a string that contains a number, is the
+ * duration; for any other scalar, the default is used.
  */
 export function readStartMs(input: unknown, defaultDurationMs: number): Value {
   if (typeof input !== 'number' && typeof input !== 'string' && typeof input !== 'boolean')
@@ -31,9 +33,9 @@ export function readStartMs(input: unknown, defaultDurationMs: number): Value {
   return Math.trunc(number) + 0;
 }
 
-// Pulses fire on a fixed grid: a late pulse does not delay the next one. The log shows the number of missed pulses.
+// Pulses fire on a fixed grid: a late pulse does not delay the next pulse. The number of missed pulses is logged.
 
-/** The minimum interval between log entries for missed pulses. */
+/** The minimum interval between log entries about missed pulses, in milliseconds. */
 const missedLogMs = 10_000;
 
 const pulseSchema = z.strictObject(
@@ -46,7 +48,7 @@ const pulseSchema = z.strictObject(
 
 type PulseSettings = z.output<typeof pulseSchema>;
 
-/** Runs a pulse that sets the parameter `id`. Cold, never completes, never errors. */
+/** Fires the parameter with this ID at each pulse. Cold, never completes, never errors. */
 function runPulse(
   { scheduler, log }: { scheduler: SchedulerLike; log: Log },
   pulse: PulseSettings,
@@ -72,8 +74,8 @@ function runPulse(
 }
 
 /**
- * Fires at start + n × intervalMs, no matter how late the previous pulse was. The next pulse reports the number of missed pulses in
- * `missed`. Cold, never completes, never errors.
+ * Emits at start + n × `intervalMs`, no matter how late the previous pulse was. `missed` is the number of pulses missed before this pulse.
+ * Cold, never completes, never errors.
  */
 export function grid(intervalMs: number, scheduler: SchedulerLike = asyncScheduler): Observable<{ missed: number }> {
   return new Observable((subscriber) => {
@@ -146,7 +148,7 @@ function declareParameters(settings: Settings): ParameterDeclaration[] {
   ];
 }
 
-/** A running timer in the form in which it is stored: when it ends, and how much time was left when it was stored. */
+/** The stored form of a running timer: the time at which it ends, and the time that was left when it was stored, in milliseconds. */
 const keptTimer = z.object({
   endsAt: z.number().refine(isTime),
   leftMs: z.number().min(0).max(longestDurationMs).default(longestDurationMs),
@@ -174,8 +176,8 @@ function runTimer(context: ConnectionContext<Settings>, number: number): Observa
 }
 
 /**
- * Emits the remaining time of a timer after a restart, at most once: the time until the time of day at which the timer should end, or 0 if
- * this time has passed. If the clock was set back, the remaining time is not longer than when the timer was stored.
+ * Emits the remaining time of a timer after a restart, in milliseconds, at most once. This is the time until the timer should end, or 0 if
+ * that moment has passed. If the clock was set back, it is at most the remaining time when the timer was stored.
  */
 function recall(memory: Memory, name: string, scheduler: SchedulerLike): Observable<number> {
   const { endsAt, leftMs } = keptTimer.safeParse(memory.recalled.get(name)).data ?? {};

@@ -1,38 +1,38 @@
 // Evaluates a compiled core. A changed value marks all outputs that read it. Marked outputs are evaluated once, in the order of their
-// dependencies, so that the cost of a change depends only on the affected outputs and not on the total number of outputs.
+// dependencies. Therefore, the cost of a change depends on the number of affected outputs and not on the total number of outputs.
 import { Heap } from '../../model/heap.ts';
 import type { Change, Parameter } from '../../model/parameter.ts';
 import type { Value } from '../../model/value.ts';
 import type { Logic } from './blocks/logic.ts';
 
 interface EngineListener {
-  /** Called when the cell of an output has a new value or has fired. */
+  /** Called when the cell of an output has received a new value or has fired. `because` is the change that caused it. */
   onSet(cell: Cell, value: Value, because: Change | undefined): void;
-  /** Called when an output could not be evaluated. The output keeps its last value. */
+  /** Called when an output could not be evaluated. The output then keeps its last value. */
   onFault(name: string, error: unknown): void;
 }
 
-/** The time for which a unit has requested a wake; valid until the unit requests another time. */
+/** A wake that a unit has requested. It is valid until the unit requests another time. */
 interface Wake {
   readonly at: number;
   readonly unit: Unit;
 }
 
 export class Engine {
-  /** The number of times that outputs have been evaluated. */
+  /** The number of evaluations of outputs so far. */
   evaluations = 0;
   readonly #listener: EngineListener;
   readonly #units: readonly Unit[];
   readonly #marked = new RankSet();
-  /** The values for the current step. All units share this list, because separate lists would cost additional memory accesses. */
+  /** The argument values for the current step. All units share this list, because separate lists would cost additional memory accesses. */
   readonly #values: Value[] = [];
   readonly #wakes = new Heap<Wake>((one, other) => one.at < other.at);
-  /** The triggers of inputs that have fired since the last evaluation. */
+  /** The triggers among the inputs that have fired since the last evaluation. */
   #fired: Cell[] = [];
-  /** The triggers that are true during the current evaluation. */
+  /** The triggers whose value is true during the current evaluation. */
   #raised: Cell[] = [];
 
-  /** Adds the units in the order of their ranks and marks all of them, so that the first evaluation is complete. */
+  /** Adds the units in rank order and marks all of them, so that the first evaluation is complete. */
   constructor(units: readonly Unit[], listener: EngineListener) {
     this.#units = units;
     this.#listener = listener;
@@ -51,8 +51,8 @@ export class Engine {
   }
 
   /**
-   * Evaluates the marked outputs. A trigger is true during one evaluation and false again during a second evaluation that follows
-   * immediately. A trigger that has fired several times is evaluated just as many times.
+   * Evaluates the marked outputs. A trigger is true during one evaluation; a second evaluation follows immediately, in which it is false
+   * again. If a trigger has fired several times, this is repeated as many times.
    */
   evaluate(now: number): void {
     let isFalling = false;
@@ -64,14 +64,14 @@ export class Engine {
     }
   }
 
-  /** When the next unit must be woken; Infinity if there is none. */
+  /** The time at which the next unit must be woken, in milliseconds; Infinity if no unit is waiting. */
   get nextWakeAt(): number {
     let first = this.#wakes.first;
     for (; first !== undefined && first.unit.wakeAt !== first.at; first = this.#wakes.first) this.#wakes.take();
     return first?.at ?? Infinity;
   }
 
-  /** Marks the units whose time has come. */
+  /** Marks the units whose wake time has come. */
   wake(now: number): void {
     while (this.nextWakeAt <= now) {
       const { unit } = this.#wakes.take()!;
@@ -112,7 +112,10 @@ export class Engine {
     this.#listener.onSet(cell, value, because);
   }
 
-  /** Schedules the unit's only wake at the earliest requested time. A unit that is woken too early steps and requests another wake. */
+  /**
+   * Schedules a wake for the unit, unless an earlier wake is already scheduled. A unit that is woken too early steps and requests another
+   * wake.
+   */
   #wakeLater(unit: Unit, wakeAt: number): void {
     if (wakeAt >= unit.wakeAt) return;
     unit.wakeAt = wakeAt;
@@ -150,24 +153,26 @@ export class Engine {
   }
 }
 
-// The parts of a compiled core: cells hold values, and units are outputs that read some cells and set others.
+// The parts of a compiled core. Cells contain values, and units are outputs, which read some cells and set other cells.
 
-/** The list shared by all cells without readers, which most outputs of a large core are. Must never be changed. */
+/** The shared list for cells without readers, which are the majority in a large core. It must never be changed. */
 const nobody: Unit[] = [];
 
-/** A value that outputs read: an input, a parameter of an output, or a literal. A trigger is true during one evaluation. */
+/**
+ * A value that outputs can read: an input, a parameter of an output, or a literal. The value of a trigger is true during one evaluation.
+ */
 export class Cell {
   readonly name: string;
   readonly isTrigger: boolean;
-  /** The units that read the cell; changed only by `addReader`. */
+  /** The units that read the cell. Only `addReader` changes this list. */
   readers: Unit[] = nobody;
-  /** The value; undefined until it is known. */
+  /** The current value; undefined until the value is known. */
   value: Value | undefined;
-  /** The number of times that a trigger has fired since its last evaluation. */
+  /** The number of times that the trigger has fired since its last evaluation. */
   fires = 0;
-  /** The parameter of the cell; undefined if the cell is an input or a literal. */
+  /** The parameter for the cell; undefined if the cell is an input or a literal. */
   own: Parameter | undefined = undefined;
-  /** The change of an input that has made the trigger true. */
+  /** The input change that caused the trigger to fire. */
   because: Change | undefined = undefined;
 
   constructor(name: string, isTrigger: boolean, value: Value | undefined = isTrigger ? false : undefined) {
@@ -182,7 +187,7 @@ export class Cell {
   }
 }
 
-/** An output with its logic and its rank in the order of evaluation. */
+/** An output with its logic and its rank in the evaluation order. */
 export class Unit {
   readonly name: string;
   readonly rank: number;
@@ -190,11 +195,11 @@ export class Unit {
   readonly gives: readonly Cell[];
   readonly logic: Logic;
   wakeAt = Infinity;
-  /** Called after each step if the memory of the logic is stored. */
+  /** Called after each step if the state of the logic is stored. */
   onStep: (() => void) | undefined = undefined;
-  /** The change of an input that marked the unit last. */
+  /** The input change that last caused the unit to be marked. */
   because: Change | undefined = undefined;
-  /** The change of an input after which the unit requested a wake. */
+  /** The input change that caused the unit to request a wake. */
   wakeBecause: Change | undefined = undefined;
 
   constructor(name: string, rank: number, reads: readonly Cell[], gives: readonly Cell[], logic: Logic) {
@@ -207,10 +212,11 @@ export class Unit {
   }
 }
 
-// The outputs to be evaluated: a set of ranks that returns the lowest rank first. The set has three levels of bits, in which each bit
-// states whether any of 32 bits in the next level is set. The cost of adding and taking therefore does not depend on the number of ranks.
+// The ranks of the outputs to be evaluated. The set returns the lowest rank first. It consists of three levels of bits: each bit states
+// whether any of 32 bits in the next level is set. Therefore, the cost of adding and removing a rank does not depend on the number of
+// ranks.
 
-/** The number of ranks that a set can hold: 0 to 32,767. */
+/** The number of ranks that fit into a set: 0 to 32,767. */
 export const maxRanks = 32 ** 3;
 
 export class RankSet {
@@ -229,7 +235,7 @@ export class RankSet {
     this.#top |= 1 << (rank >> 10);
   }
 
-  /** Removes and returns the lowest rank; -1 if the set is empty. */
+  /** Removes and returns the lowest rank, or returns −1 if the set is empty. */
   takeFirst(): number {
     if (this.#top === 0) return -1;
     const high = lowestBit(this.#top);

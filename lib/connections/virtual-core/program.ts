@@ -1,5 +1,5 @@
-// Compiles the settings of a virtual core: finds the names that each output reads, checks names, types and cycles, and sorts the outputs
-// into the order of evaluation. All errors are reported together.
+// Compiles the settings of a virtual core: determines the names that each output reads, checks names, types and cycles, and sorts the
+// outputs into evaluation order. All mistakes are reported together.
 import {
   compileExpression,
   type Expression,
@@ -19,11 +19,11 @@ import { type Logic, RisingEdge } from './blocks/logic.ts';
 import { Cell, Unit } from './core-engine.ts';
 import type { BlockOutput, CoreSettings, ExpressionOutput, Output } from './settings.ts';
 
-/** A core that is ready to run, without its memory. A core with mistakes must not run. */
+/** A compiled core without any stored state. It must not be run if it contains mistakes. */
 interface Program {
   readonly mistakes: readonly SettingMistake[];
   readonly inputs: ReadonlyMap<string, Cell>;
-  /** The units, in the order of evaluation. */
+  /** The units in evaluation order. */
   readonly units: readonly Unit[];
 }
 
@@ -48,7 +48,7 @@ export function compile(settings: CoreSettings, inputTypes: InputTypes): Program
   return { mistakes, inputs, units };
 }
 
-/** A compiled output. `reads` contains names and literals, in the order of the logic's arguments. An output with mistakes has no logic. */
+/** A compiled output. `reads` contains names and literals in the order of the logic's arguments. An output with mistakes has no logic. */
 interface Part {
   readonly reads: readonly (string | { readonly value: Value })[];
   readonly logic: Logic | undefined;
@@ -94,7 +94,7 @@ function compileExpressionOutput({ expression, type }: ExpressionOutput, names: 
   }
 }
 
-/** Returns the first position of an identifier in an expression, outside strings. */
+/** Returns the offset of an identifier's first occurrence in an expression, ignoring string literals. */
 function placeOf(identifier: string, expression: string): number {
   const tokens = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[A-Za-z_]\w*/g;
   return [...expression.matchAll(tokens)].find(([token]) => token === identifier)?.index ?? 0;
@@ -104,7 +104,7 @@ function compileBlock(output: BlockOutput, names: Names): Part {
   const block = blockTypes[output.block]!;
   const mistakes: SettingMistake[] = [];
   const reads = Object.entries(block.arguments).map(([argument, kind]) => {
-    const value = meaningOf(output[argument] ?? false, kind, names); // false if omitted
+    const value = meaningOf(output[argument] ?? false, kind, names); // optional arguments default to false
     const mistake = argumentMistake(argument, value, kind, names);
     if (mistake !== undefined) mistakes.push(mistake);
     return typeof value === 'string' ? value : { value };
@@ -112,7 +112,7 @@ function compileBlock(output: BlockOutput, names: Names): Part {
   return { reads, logic: mistakes.length === 0 ? block.create() : undefined, mistakes };
 }
 
-/** Returns the meaning of an argument. A string that is not a name may be a literal, such as a duration. */
+/** Returns the literal or the name that an argument stands for. A string that is not a known name may be a literal, such as a duration. */
 function meaningOf(written: Value, { readText }: ArgumentKind, names: Names): Value {
   if (typeof written !== 'string' || names.get(written) !== undefined) return written;
   return readText?.(written) ?? written;
@@ -133,11 +133,11 @@ function argumentMistake(
   return { path, message: `expected ${expected}, got "${value}" (${source.type})` };
 }
 
-// The logic of a computed output, which evaluates an expression and converts the result to the type of the output
+// The logic of a computed output, which evaluates an expression and converts the result to the output's type
 
 /**
- * Creates the logic of an expression; its arguments are the identifiers. An output of type T fires when the result becomes true. `step`
- * throws if the expression fails, or if the result is not a value of the type (NaN, infinite). The output then remains unchanged.
+ * Creates the logic for an expression, whose identifiers are the arguments. An output of type T fires when the result becomes true. `step`
+ * throws if the expression fails or if the result does not fit the type (NaN, infinite). The output then remains unchanged.
  */
 function createComputation(expression: Expression, identifiers: readonly string[], type: ValueType): Logic {
   const outputs: Value[] = [false];
@@ -164,9 +164,9 @@ function createComputation(expression: Expression, identifiers: readonly string[
 // The names that outputs of a virtual core can read: its inputs, its outputs, and the additional parameters of blocks (`lamp/elapsed`). In
 // an expression, a name is written as an identifier: `_` replaces each character that is not a letter, a digit or `_`.
 
-/** What a name refers to: an input, or a parameter of an output. */
+/** The origin of a name: an input, or a parameter of an output. */
 interface Source {
-  /** The type; undefined if it is unknown because the address of the input is wrong. */
+  /** The value type; undefined if it is unknown because the input has an invalid address. */
   readonly type: ValueType | undefined;
   readonly output: string | undefined;
 }
@@ -178,7 +178,7 @@ export function parametersOf(name: string, output: Output): ParameterDeclaration
 }
 
 class Names {
-  /** The errors in names that are malformed or ambiguous. */
+  /** The mistakes about malformed or ambiguous names. */
   readonly mistakes: SettingMistake[] = [];
   readonly #outputs: ReadonlyMap<string, Output>;
   readonly #sources = new Map<string, Source>();
@@ -205,12 +205,12 @@ class Names {
     return [...this.#namesOfIdentifier.keys()];
   }
 
-  /** Returns the names for which an identifier in an expression may stand. If there are several names, the expression is wrong. */
+  /** Returns the names that an identifier in an expression may stand for. If there are several names, the identifier is ambiguous. */
   namesOf(identifier: string): readonly string[] {
     return this.#namesOfIdentifier.get(identifier) ?? [];
   }
 
-  /** Returns the known names that an output reads; an empty list if the syntax of its expression is wrong. */
+  /** Returns the known names that an output reads, or an empty list if its expression has a syntax error. */
   readBy(outputName: string): readonly string[] {
     let reads = this.#reads.get(outputName);
     if (reads === undefined) {
@@ -220,7 +220,7 @@ class Names {
     return reads;
   }
 
-  /** Returns the outputs that an output reads. */
+  /** Returns the names of the outputs that an output reads. */
   outputsReadBy(outputName: string): string[] {
     return this.readBy(outputName).flatMap((name) => this.#sources.get(name)!.output ?? []);
   }
@@ -254,7 +254,7 @@ class Names {
   }
 }
 
-/** Returns the inputs on which a parameter depends, directly or through other outputs. */
+/** Returns the inputs that a parameter depends on, directly or through other outputs. */
 export function followInputs(settings: CoreSettings): (parameterId: string) => Set<string> {
   let names: Names | undefined;
   return (parameterId) => {

@@ -1,4 +1,4 @@
-// The settings of a virtual core: the inputs, and the outputs, each of which is an expression or a function block.
+// The settings of a virtual core: inputs and outputs. An output is either an expression or a function block.
 
 import { z } from 'zod';
 import { expressionSchema } from '../../expression/regex-pattern.ts';
@@ -8,18 +8,24 @@ import { type ValueType, valueTypes } from '../../model/value.ts';
 import { blockTypes } from './blocks/blocks.ts';
 import { maxRanks } from './core-engine.ts';
 
-/** The maximum number of outputs. One evaluation, including the additional parameters of blocks, fits into a turn (131,072 writes). */
+/**
+ * The maximum number of outputs. With this limit, one evaluation, including the additional parameters of blocks, fits into a turn (131,072
+ * writes).
+ */
 const maxOutputs = maxRanks;
 const maxInputs = 32_768;
 
-/** A computed output: `{type: 'B', expression: 'mic1 || mic2'}`. */
+/** An output that is computed by an expression: `{type: 'B', expression: 'mic1 || mic2'}`. */
 export interface ExpressionOutput {
   readonly block?: undefined;
   readonly type: ValueType;
   readonly expression: string;
 }
 
-/** An output of a function block: `{block: 'TOF', in: 'mic-open', pt: 2000}`. A string is a name, any other value a literal. */
+/**
+ * An output that is computed by a function block: `{block: 'TOF', in: 'mic-open', pt: 2000}`. A string is a name; any other value is a
+ * literal.
+ */
 export interface BlockOutput {
   readonly block: string;
   readonly [argument: string]: string | number | boolean;

@@ -1,6 +1,6 @@
-// Virtual Core: logic without code (D-25). Its parameters are computed from inputs and from each other, using expressions and IEC 61131-3
-// function blocks, once per turn. An output is set as soon as all values that it reads are known, and keeps its last value if it cannot be
-// computed.
+// The connection type `virtual-core`: logic without code (D-25). Its parameters are computed from inputs and from each other, with
+// expressions and IEC 61131-3 function blocks, once per turn. An output is set as soon as all values that it reads are known. If it cannot
+// be computed, it keeps its last value.
 import { Observable, type SchedulerLike, type Subscriber, Subscription } from 'rxjs';
 import { explainFailure } from '../../expression/expression.ts';
 import { messageOf } from '../../model/error.ts';
@@ -69,10 +69,10 @@ function runCore(context: ConnectionContext<CoreSettings>, subscriber: Subscribe
   return running;
 }
 
-// Preserves the memory of a core across restarts of the hub if there is a store: latches, counters, edges, and timers with the time of day
+// Preserves the state of a core across restarts of the hub, if there is a store: latches, counters, edges, and timers with the time of day
 // at which they were started.
 
-/** Restores the memory that the units had when the hub ended, and reports changes in their memory from now on. */
+/** Restores the state that the units had when the hub ended, and from then on stores changes in their state. */
 function keepMemory(units: readonly Unit[], settings: CoreSettings, memory: Memory, now: number): void {
   const forgotten = new Set(memory.recalled.keys());
   for (const unit of units) {
@@ -97,13 +97,13 @@ function keepMemory(units: readonly Unit[], settings: CoreSettings, memory: Memo
   for (const name of forgotten) memory.changed(name, () => undefined);
 }
 
-/** Returns the kind of an output. An output whose block has changed does not restore its memory. */
+/** Returns a string that identifies the kind of an output. If an output has another block than before, it does not restore its state. */
 function kindOf({ outputs }: CoreSettings, name: string): string {
   const output = outputs[name]!;
   return output.block ?? (output as { type: string }).type;
 }
 
-/** Returns the memory if it was stored for this kind. */
+/** Parses a stored state. Returns undefined if the state was stored for another kind of output. */
 function readMemory(data: unknown, kind: string, fresh: Remembered): Remembered | undefined {
   const { kind: its, outputs, edges, startedAt, ptMs } = (data ?? {}) as Partial<Remembered> & { kind?: string };
   const isOne =
@@ -126,7 +126,7 @@ function withTimes({ startedAt, ...others }: Remembered, convert: (time: number)
   return { ...others, startedAt: startedAt === undefined ? undefined : convert(startedAt) };
 }
 
-// A clock that does not run until all connections and rules have started, so that no restored timer ends before they are listening.
+// A clock that stands still until all connections and rules have started, so that no restored timer ends before they are listening.
 
 function createStartClock(scheduler: SchedulerLike, running: Subscription): () => number {
   const startedAt = scheduler.now();

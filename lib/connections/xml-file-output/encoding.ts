@@ -1,17 +1,17 @@
-// Encodings: detects the encoding of a template, and converts text to bytes (XML 1.0 section 4.3.3 and appendix F).
+// Encodings: detects the encoding of a template and converts text to bytes (XML 1.0, section 4.3.3 and appendix F).
 
 import { HubError } from '../../model/error.ts';
 
 export interface Encoding {
   readonly name: string;
-  /** Matches the characters that the encoding lacks; omitted if it has all characters. */
+  /** Matches the characters that the encoding cannot represent. Missing if it can represent all characters. */
   readonly missing?: RegExp;
   encode(text: string): Uint8Array;
-  /** Decodes bytes. Throws if the bytes are not in this encoding. A byte order mark remains in the text. */
+  /** Decodes bytes. Throws if the bytes are not valid in this encoding. A byte order mark remains in the text. */
   decode(bytes: Buffer): string;
 }
 
-/** A template as text, with the encoding of its file and the name that errors show. */
+/** A template as text, with its name for messages and the encoding of its file. */
 export interface TemplateSource {
   readonly name: string;
   readonly text: string;
@@ -56,13 +56,13 @@ const byName = new Map([
   ['UTF-16', utf16le],
 ]);
 
-/** Reads a template from text. The default encoding is UTF-8. Errors: `cannot-start`. */
+/** Creates a template source from text in the settings. The default encoding is UTF-8. Errors: `cannot-start`. */
 export function sourceOfText(name: string, text: string): TemplateSource {
   const declared = declaredName(text);
   return { name, ...withByteOrderMark(text, encodingOf(name, declared), declared) };
 }
 
-/** Reads a template from the bytes of a file. Errors: `cannot-start`, also if the declaration contradicts the bytes. */
+/** Creates a template source from the bytes of a file. Errors: `cannot-start`, also if the XML declaration contradicts the bytes. */
 export function sourceOfBytes(name: string, bytes: Buffer): TemplateSource {
   const declared = declaredName(bytes.toString('latin1').replaceAll('\0', ''));
   const expected = encodingOf(name, declared);
@@ -71,7 +71,7 @@ export function sourceOfBytes(name: string, bytes: Buffer): TemplateSource {
     if (encoding?.name.startsWith(declared ?? ''))
       return { name, ...withByteOrderMark(encoding.decode(bytes), encoding, declared) };
   } catch {
-    // The bytes do not match the declaration, see below.
+    // The bytes do not match the declaration; the error is thrown below.
   }
   throw new HubError(
     'cannot-start',
@@ -90,7 +90,10 @@ function encodingOf(name: string, declared = utf8.name): Encoding {
   throw new HubError('cannot-start', `${name}: expected one of the encodings ${known}, got "${declared}"`);
 }
 
-/** Returns the encoding indicated by a byte order mark or by the zero bytes around the first `<`, or undefined if there are none. */
+/**
+ * Returns the encoding that the first two bytes indicate: by a byte order mark, or by a zero byte before or after the first `<`. Returns
+ * undefined if they indicate no encoding.
+ */
 function encodingBySignature(bytes: Buffer): Encoding | undefined {
   switch (bytes.subarray(0, 2).toString('hex')) {
     case 'efbb':
@@ -107,8 +110,8 @@ function encodingBySignature(bytes: Buffer): Encoding | undefined {
 }
 
 /**
- * Returns text with a byte order mark if necessary: UTF-16 text must begin with the mark if the declaration does not specify the byte
- * order.
+ * Returns text, preceded by a byte order mark if necessary: UTF-16 text must begin with this mark if the XML declaration does not specify
+ * the byte order.
  */
 function withByteOrderMark(text: string, encoding: Encoding, declared: string | undefined) {
   const needsMark = encoding.name.startsWith('UTF-16') && declared !== encoding.name && !text.startsWith(byteOrderMark);

@@ -1,4 +1,4 @@
-// Replaces a file atomically: a reader sees either the old or the new file as a whole.
+// Replaces a file atomically. A program that reads the file sees either the complete old file or the complete new file.
 
 import { randomBytes } from 'node:crypto';
 import { open, readdir, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
@@ -7,17 +7,21 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { getSystemErrorMessage } from 'node:util';
 import { messageOf } from '../../model/error.ts';
 
-/** The age from which a temporary file counts as left behind by a crash, because a replacement takes only milliseconds. */
+/** The age from which a temporary file counts as left behind by a crash, in milliseconds. A replacement takes only a few milliseconds. */
 export const leftoverAgeMs = 60_000;
-/** The time for which an old file must still exist before it counts as left behind, because the clock may have been set. */
+/**
+ * The time for which an old temporary file must still exist before it counts as left behind, in milliseconds. Its age alone is not
+ * sufficient, because the clock may have been set.
+ */
 const confirmMs = 500;
 
 const tempPattern = /^[0-9a-f]{12}\.part$/;
 
 /**
- * Writes the bytes to a new file next to the target, forces this file to disk and renames it. An existing file keeps its mode and, if the
- * system permits, its owner. A symbolic link is kept, and its target is replaced. Errors: one sentence with the path and the reason, the
- * same each time; the target is then unchanged, and no other file is left behind.
+ * Writes the bytes to a new file next to the target, flushes this file to disk, and renames it to the target. An existing file keeps its
+ * mode and, if the system permits, its owner. If the path is a symbolic link, the link is kept and its target is replaced. Errors: `Error`
+ * with a sentence that contains the path and the reason and is the same each time; the target is then unchanged, and no other file is left
+ * behind.
  */
 export async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
   let temp: string | undefined;
@@ -30,7 +34,7 @@ export async function replaceFile(path: string, bytes: Uint8Array): Promise<void
     try {
       await file.writeFile(bytes);
       if (before) {
-        await file.chown(before.uid, before.gid).catch(() => {}); // only root may do this
+        await file.chown(before.uid, before.gid).catch(() => {}); // only root may change the owner
         await file.chmod(before.mode & 0o7777);
       }
       await file.sync();
@@ -45,8 +49,8 @@ export async function replaceFile(path: string, bytes: Uint8Array): Promise<void
 }
 
 /**
- * Removes files that a crash during a replacement has left next to the target. Only old files are removed, because another hub may still be
- * using a newer one. Errors: the same as `replaceFile`.
+ * Removes temporary files that a crash during a replacement has left next to the target. Only old files are removed, because another hub
+ * may still be using a newer file. Errors: the same as for `replaceFile`.
  */
 export async function removeLeftovers(path: string): Promise<void> {
   try {
@@ -66,7 +70,7 @@ export async function removeLeftovers(path: string): Promise<void> {
   }
 }
 
-/** Returns the system's reason, without the paths in its message: `no such file or directory (ENOENT)`. */
+/** Returns the reason in a system error without its paths: `no such file or directory (ENOENT)`. */
 export function reasonOf(error: unknown): string {
   const { code, errno } = error as NodeJS.ErrnoException;
   return errno === undefined ? messageOf(error) : `${getSystemErrorMessage(errno)} (${code})`;

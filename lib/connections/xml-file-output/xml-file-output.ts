@@ -1,4 +1,4 @@
-// XML File Output: writes a file from a template whenever one of its placeholders is set (S-14, D-09).
+// The connection type `xml-file-output`: writes a file from a template whenever one of the template's placeholders is set (S-14, D-09).
 import { defer, EMPTY, merge, NEVER, type Observable, of, type SchedulerLike, timer } from 'rxjs';
 import {
   catchError,
@@ -73,11 +73,11 @@ export const xmlFileOutput = defineConnectionType({
       );
       const save = async () => {
         if (!isSet)
-          await removeLeftovers(path); // the file already has the restored values
+          await removeLeftovers(path); // the file already contains the restored values
         else await replaceFile(path, template.encoding.encode(fillTemplate(template, values)));
       };
       const sweep$ = timer(leftoverAgeMs, scheduler).pipe(
-        concatMap(() => removeLeftovers(path)), // a crash just before this start may have left newer files
+        concatMap(() => removeLeftovers(path)), // a crash just before this start may have left files that were still too new
         catchError(() => EMPTY),
         ignoreElements(),
       );
@@ -89,7 +89,7 @@ function declare(id: string): ParameterDeclaration {
   return { id, type: 'S', access: 'write-only' };
 }
 
-/** Reads a connection's template. Errors: `cannot-start` with the path, or with line and column. */
+/** Reads and parses the template of a connection. Errors: `cannot-start` with the path, or with the line and column. */
 function readTemplate({ template, templateFile }: XmlSettings, resolvePath: ResolvePath): Template {
   if (template !== undefined) return parseTemplate(sourceOfText('template', template));
   const path = resolvePath(templateFile as string);
@@ -97,8 +97,8 @@ function readTemplate({ template, templateFile }: XmlSettings, resolvePath: Reso
 }
 
 /**
- * Returns undefined if the template is unreadable, which must not prevent the hub from loading. The connection reports the error when it
- * starts.
+ * Reads and parses the template of a connection. Returns undefined if this fails, because an invalid template must not prevent the hub from
+ * loading. The connection reports the error when it starts.
  */
 function readTemplateIfAny(settings: XmlSettings, resolvePath: ResolvePath): Template | undefined {
   try {
@@ -119,7 +119,10 @@ function readTemplateFile(path: string): Buffer {
   }
 }
 
-/** Returns the writes to a placeholder. Errors: `cannot-start` if the placeholder was added after the flow file was loaded. */
+/**
+ * Returns an Observable of the values written to a placeholder. Errors: `cannot-start` if the placeholder was added after the flow file was
+ * loaded.
+ */
 function inboxOf({ inbox }: ConnectionContext<XmlSettings>, name: string): Observable<Value> {
   try {
     return inbox(name);
@@ -129,20 +132,20 @@ function inboxOf({ inbox }: ConnectionContext<XmlSettings>, name: string): Obser
   }
 }
 
-// Keeps the file equal to the newest state. Only one save is in progress at a time. Further requests are combined into one save, and a
-// failed save is repeated until it succeeds.
+// Keeps the file up to date with the latest state. Only one save is in progress at a time. Further requests are combined into one save, and
+// a failed save is repeated until it succeeds.
 
 const backoffTimes = { firstMs: 500, longestMs: 5000 };
 
 interface KeepSavedOptions {
-  /** Saves the current state. */
+  /** Saves the latest state. */
   save(): Promise<void>;
   readonly scheduler: SchedulerLike;
-  /** Receives the save in progress on unsubscribe, followed by another save if the newest state has not been saved. */
+  /** Called on unsubscribe with a promise for the save in progress and for a further save if the latest state has not been saved. */
   finish(work: Promise<unknown>): void;
 }
 
-/** Saves at the start and after each change, and emits the state after each attempt. Cold, never errors. */
+/** Saves at the start and after each change. Emits the connection's state after each attempt. Cold, never errors. */
 export function keepSaved(changes$: Observable<unknown>, options: KeepSavedOptions): Observable<ConnectionEvent> {
   const { save, scheduler, finish } = options;
   return defer(() => {
@@ -179,7 +182,7 @@ export function keepSaved(changes$: Observable<unknown>, options: KeepSavedOptio
   });
 }
 
-/** Emits after a pause, or immediately if the pause is 0. */
+/** Emits once after a pause of `pauseMs` milliseconds, or immediately if `pauseMs` is 0. */
 function after(pauseMs: number, scheduler: SchedulerLike): Observable<unknown> {
   return pauseMs === 0 ? of(undefined) : timer(pauseMs, scheduler);
 }

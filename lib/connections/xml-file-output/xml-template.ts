@@ -1,4 +1,4 @@
-// A parsed template for an XML file, which is filled with values.
+// The parsed template for an XML file, and the code that fills it with values.
 import { SaxesParser } from 'saxes';
 import { parameterIdMistake } from '../../model/address.ts';
 import { HubError, messageOf } from '../../model/error.ts';
@@ -8,24 +8,30 @@ import type { Encoding, TemplateSource } from './encoding.ts';
 
 /** The maximum length of a template, in bytes for a file or in UTF-16 code units for a setting. */
 export const maxTemplateLength = 2 ** 20;
-/** The maximum length of the output file, in UTF-16 code units. libxml2, the strictest known reader, refuses text of 10 MB. */
+/** The maximum length of the output file, in UTF-16 code units. libxml2, the strictest known parser, refuses text of 10 MB. */
 export const maxFileLength = 2 ** 21;
 
 export interface Template {
-  /** The names of the placeholders without duplicates, in the order of their first use. */
+  /** The names of the placeholders, without duplicates, in the order of their first use. */
   readonly names: readonly string[];
   readonly encoding: Encoding;
-  /** The whole template: literals, and stretches that contain placeholders. */
+  /** The whole template as a sequence of literals and of stretches that contain placeholders. */
   readonly pieces: readonly (string | Stretch)[];
 }
 
-/** A stretch of text in one context, `["a ", "Title", " b"]`, with literals at even indexes and names of placeholders at odd indexes. */
+/**
+ * A part of the template with placeholders in one context, such as `["a ", "Title", " b"]`. Literals have even indexes, and names of
+ * placeholders have odd indexes.
+ */
 interface Stretch {
   readonly context: Context;
   readonly parts: readonly string[];
 }
 
-/** Fills a template. A placeholder without a value becomes empty. Throws if the result would be too long. */
+/**
+ * Fills a template with values by placeholder name. A placeholder without a value becomes empty. Errors: `Error` if the result would be too
+ * long.
+ */
 export function fillTemplate({ pieces, encoding }: Template, values: ReadonlyMap<string, string>): string {
   let length = 0;
   const count = (text: string) => {
@@ -45,10 +51,10 @@ export function fillTemplate({ pieces, encoding }: Template, values: ReadonlyMap
     .join('');
 }
 
-// Escapes values so that a parser reads the same text back (XML 1.0 sections 2.2, 2.4, 2.7, 2.11 and 3.3.3). Contexts differ in the
-// characters that end them, and in the white space that a parser changes
+// Escapes values so that a parser returns the same text (XML 1.0, sections 2.2, 2.4, 2.7, 2.11 and 3.3.3). Contexts differ in the
+// characters that end them and in the white space that a parser changes
 
-/** The context of a placeholder: text, a CDATA section, or an attribute value in these quotes. */
+/** The context of a placeholder: text, a CDATA section, or an attribute value in the given quotation marks. */
 type Context = 'text' | 'cdata' | '"' | "'";
 
 /** Matches the characters that XML 1.0 cannot contain, not even as references, including lone surrogates. */
@@ -56,10 +62,13 @@ const forbidden = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]
 
 const special = { text: /[&<>\r]/g, '"': /[&<>"\t\n\r]/g, "'": /[&<>'\t\n\r]/g };
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-/** Stands for a carriage return in CDATA until the section is complete. Neither templates nor values can contain this character. */
+/**
+ * A stand-in for a carriage return in a CDATA section until the section is complete. Neither templates nor values can contain this
+ * character.
+ */
 const returnMark = '\0';
 
-/** Escapes a value for its context. Forbidden characters become U+FFFD. */
+/** Escapes a value for its context. Characters that XML forbids become U+FFFD. */
 function escapeValue(context: Context, value: string): string {
   const allowed = value.replace(forbidden, '\ufffd');
   if (context === 'cdata') return allowed.replaceAll('\r', returnMark);
@@ -67,8 +76,9 @@ function escapeValue(context: Context, value: string): string {
 }
 
 /**
- * Completes a stretch whose values are escaped. No `]]>` may result where literals and values meet. A character that the encoding lacks
- * becomes a reference; because CDATA has no references, the section is closed before the reference and reopened after it.
+ * Completes a stretch whose values have been escaped. Ensures that no `]]>` results where literals and values meet. A character that the
+ * encoding cannot represent becomes a reference. Because CDATA cannot contain references, the section is closed before the reference and
+ * reopened after it.
  */
 function escapeStretch(context: Context, stretch: string, missing: RegExp | undefined): string {
   let escaped = stretch;
@@ -89,44 +99,44 @@ function outsideCdata(text: string): string {
   return `]]>${text}<![CDATA[`;
 }
 
-// Parses the template for an XML file once, into literals and stretches with placeholders. Literals are preserved exactly (S-14, D-09).
+// Parses the template for an XML file once, into literals and stretches with placeholders. Literals are preserved exactly (S-14, D-09)
 
 const predefinedEntities = { amp: '&', gt: '>', lt: '<', quot: '"', apos: "'" };
 const known = '&amp; &lt; &gt; &quot; &apos; and references by number (&#160;)';
-/** The end of the message from saxes for an unknown entity. */
+/** The end of saxes' error message for an unknown entity. */
 const undefinedEntity = 'undefined entity.';
 
 const nameSource = '[\\p{L}\\p{Nd}][\\p{L}\\p{M}\\p{Nd}]*';
 const placeholder = new RegExp(`\\$(${nameSource})`, 'u');
 const wholeName = new RegExp(`^${nameSource}$`, 'u');
 
-/** Returns whether a string is a valid placeholder name: letters and digits in any script. */
+/** Returns whether a string is a valid name for a placeholder: letters and digits in any script. */
 export function isPlaceholderName(text: string): boolean {
   return wholeName.test(text);
 }
 
 /**
- * Parses a template. Placeholders are recognized in text, CDATA and attribute values, but not in namespace declarations. Errors:
- * `cannot-start`, with line and column: `template:3:7: unclosed tag: b`.
+ * Parses a template. Placeholders are recognized in text, CDATA sections and attribute values, but not in namespace declarations. Errors:
+ * `cannot-start` with the line and column: `template:3:7: unclosed tag: b`.
  */
 export function parseTemplate(source: TemplateSource): Template {
   return new TemplateParser(source).parse();
 }
 
-/** Follows saxes through a template. Each event describes the text up to its position. */
+/** Collects the pieces of a template while saxes parses it. Each saxes event concerns the text up to the current position. */
 class TemplateParser {
   readonly #source: TemplateSource;
   readonly #saxes: SaxesParser<{ xmlns: true; fileName: string }>;
   readonly #pieces: (string | Stretch)[] = [];
   readonly #names = new Set<string>();
   #doctype: Doctype | undefined;
-  /** The start of the text that is not yet part of a piece. */
+  /** The offset of the text that does not belong to any piece yet. */
   #start = 0;
 
   constructor(source: TemplateSource) {
     this.#source = source;
     this.#saxes = new SaxesParser({ xmlns: true, fileName: source.name });
-    // The entity table of saxes inherits the names of Object.prototype.
+    // The prototype is removed because saxes' entity table would otherwise inherit names from Object.prototype.
     Object.assign(Object.setPrototypeOf(this.#saxes.ENTITIES, null), predefinedEntities);
     this.#followMarkup();
     this.#followValues();
@@ -205,7 +215,7 @@ class TemplateParser {
     this.#start = end;
   }
 
-  /** Always throws an error. If it concerns an entity, the message lists what a template may contain. */
+  /** Throws an error. If the error concerns an entity, the message states which entities a template may use. */
   #explain(error: Error): never {
     if (!error.message.endsWith(undefinedEntity)) throw error;
     const { text } = this.#source;
@@ -218,7 +228,7 @@ class TemplateParser {
     );
   }
 
-  /** Always throws an error with the current line and column. */
+  /** Throws an error with the current line and column. */
   #fail(message: string): never {
     throw this.#saxes.makeError(message);
   }

@@ -1,4 +1,4 @@
-// The keyboard of this machine: an X server or two libraries, depending on the platform.
+// The keyboard of this machine, which is accessed through an X server or through two libraries, depending on the platform.
 import { env, platform } from 'node:process';
 import { messageOf } from '../../../model/error.ts';
 import { eitherSide, keyByName, keys, physicalKeys, type Side, supportOf } from '../key-table.ts';
@@ -8,19 +8,19 @@ import { listenToRawKeys, openXTest } from './x11/raw-keys.ts';
 import { XServer } from './x11/x-server.ts';
 
 export interface Keyboard {
-  /** Prepares to press keys. Errors: `Error` with one sentence if keys cannot be pressed. */
+  /** Prepares the keyboard for pressing keys. Errors: `Error` with a sentence if keys cannot be pressed. */
   openPresser(): Promise<Presser>;
-  /** Starts to detect keys. Errors: `Error` with one sentence if keys cannot be detected. */
+  /** Starts to detect keys. Errors: `Error` with a sentence if keys cannot be detected. */
   listen(listener: KeyListener): Promise<void>;
-  /** Returns why a combination cannot currently be detected or pressed, or empty if it can. */
+  /** Returns the reason why a combination currently cannot be detected or pressed, or '' if it can. */
   whyNot(names: readonly string[], side: Side): string;
-  /** Calls `changed` whenever names may refer to other keys. */
+  /** Registers a function that is called whenever key names may refer to other keys than before. */
   onChange(changed: () => void): void;
-  /** Resolves when the keyboard is gone, with the reason. */
+  /** Resolves with the reason when the keyboard is no longer available. */
   readonly ended: Promise<Error>;
 }
 
-/** Opens the X server of DISPLAY or, on Windows and macOS, the libraries. Errors: one sentence. */
+/** Opens the keyboard: the X server in DISPLAY or, on Windows and macOS, the libraries. Errors: `Error` with a sentence. */
 export async function openKeyboard(opening: (display: string) => Promise<void>): Promise<Keyboard> {
   if (platform === 'win32' || platform === 'darwin') return byLibraries;
   const display = env.DISPLAY;
@@ -51,8 +51,8 @@ const byLibraries: Keyboard = {
 };
 
 /**
- * Returns why a layout does not support a combination. A hotkey accepts either side of a modifier. Two names for the same key can be
- * neither detected nor pressed as two keys.
+ * Returns the reason why a combination cannot be used with a layout. A hotkey accepts either side of a modifier. Two names for the same key
+ * can be neither detected nor pressed as two keys.
  */
 function whyNotIn(layout: Layout, names: readonly string[], side: Side): string {
   const owners = new Map<number, string>();
@@ -71,38 +71,38 @@ function whyNotIn(layout: Layout, names: readonly string[], side: Side): string 
 
 // Errors for missing optional packages
 
-/** Returns a function that always throws an error, because the optional package is missing. */
+/** Returns an error handler that throws a sentence about a missing optional package. */
 function missing(library: string): (error: unknown) => never {
   return (error) => {
     throw new Error(`the optional package ${library} is not installed or cannot be loaded: ${messageOf(error)}`);
   };
 }
 
-// Presses keys on Windows and macOS, where a nut-js code stands for the same key in every layout.
+// Presses keys on Windows and macOS, where a nut-js code stands for the same key in every layout
 
 const library = '@nut-tree-fork/nut-js';
 
-/** Opens nut-js. Errors: one sentence if the optional package is missing. */
+/** Loads nut-js. Errors: `Error` with a sentence if the optional package is missing. */
 export async function openNutJs(): Promise<Presser> {
   const { keyboard, Key, providerRegistry } = await import('@nut-tree-fork/nut-js').catch(missing(library));
   keyboard.config.autoDelayMs = 0;
-  providerRegistry.getKeyboard().setKeyboardDelay(0); // nut-js's own delay would block this process
+  providerRegistry.getKeyboard().setKeyboardDelay(0); // otherwise, nut-js would block this process during its own delay
   return {
     find: async (names) => names.map((name) => Key[keyByName.get(name)?.pressedAs as keyof typeof Key]),
     press: async (code) => void (await keyboard.pressKey(code)),
-    // `releaseKey` rejects for an unknown key, which is never down, because `pressKey` rejects for it as well.
+    // `releaseKey` rejects if the key is unknown. Such a key is never down, because `pressKey` rejects as well.
     release: async (code) => void (await keyboard.releaseKey(code).catch(() => {})),
   };
 }
 
-// Detects keys on Windows and macOS with uiohook-napi, which has one code per key and one name per code
+// Detects keys on Windows and macOS with uiohook-napi, in which each key has one code and each code has one name
 
-/** Listens to keys with uiohook-napi. Errors: one sentence if the optional package is missing. */
+/** Starts to detect keys with uiohook-napi. Errors: `Error` with a sentence if the optional package is missing. */
 async function listenByLibrary(listener: KeyListener): Promise<void> {
   const { uIOhook } = await import('uiohook-napi').catch(missing('uiohook-napi'));
   const rows = keys.filter(({ name }) => !eitherSide.has(name));
   const namesOfCode = new Map(rows.flatMap(({ detectedAs, name }) => detectedAs.map((code) => [code, [name]])));
-  // A numpad key has two codes: it may be pressed with one code and released with the other.
+  // A numpad key has two codes. It may go down with one code and up with the other.
   const firstCodes = new Map(rows.flatMap(({ detectedAs }) => detectedAs.map((code) => [code, detectedAs[0]!])));
   uIOhook.on('keydown', ({ keycode }) =>
     listener.down(firstCodes.get(keycode) ?? keycode, namesOfCode.get(keycode) ?? []),

@@ -1,31 +1,35 @@
-// Decides when a hotkey fires (D-10): once, when the first of its keys is released after all its keys were held down together, with exactly
-// its modifiers. This module has no side effects: it turns key events into hotkeys.
+// Decides when a hotkey fires (D-10): once, when the first of its keys is released after all of its keys were held down together with
+// exactly its modifiers. This module has no side effects: it converts key events to hotkeys.
 
 import { setTimeout } from 'node:timers/promises';
 import { messageOf } from '../../../model/error.ts';
 import { modifiers, physicalKeys } from '../key-table.ts';
 
-/** Receives keys by code; `names` contains all names that the key has when it goes down, including the side of modifiers. */
+/**
+ * Receives key events by key code. `names` contains all names that the key has at the moment when it goes down, including modifiers with
+ * their side.
+ */
 export interface KeyListener {
   down(code: number, names: readonly string[]): void;
   up(code: number): void;
 }
 
 interface Hotkey {
-  /** The keys of the combination, each with the physical keys for which it stands. */
+  /** The keys of the combination. Each key is a list of the physical keys that count as this key. */
   readonly places: readonly (readonly string[])[];
   readonly keys: ReadonlySet<string>;
   readonly isModifiersOnly: boolean;
 }
 
 /**
- * Follows a keyboard. Keys have the names from the key table, with left and right distinguished (`lctrl`), and keep the names that they had
- * when they went down. A hotkey is armed when the last of its keys goes down while no other modifier is held. Another modifier disarms it:
- * releasing shift first does not turn ctrl+shift+F1 into ctrl+F1. A hotkey that consists only of modifiers is disarmed by any other key.
+ * Tracks the keys that are held down and finds the hotkeys that fire. Keys have the names from the key table, with left and right
+ * distinguished (`lctrl`), and keep the names that they had when they went down. A hotkey is armed when the last of its keys goes down
+ * while no other modifier is held. Another modifier disarms it, so that releasing shift first does not turn ctrl+shift+F1 into ctrl+F1. A
+ * hotkey that consists only of modifiers is disarmed by any other key.
  */
 export class Hotkeys {
   readonly #hotkeys: readonly Hotkey[];
-  /** The names of each key that is held down, by its code. */
+  /** The names of the keys that are held down, by key code. */
   readonly #held = new Map<number, readonly string[]>();
   readonly #armed = new Set<Hotkey>();
 
@@ -37,7 +41,7 @@ export class Hotkeys {
     });
   }
 
-  /** Handles a key that goes down, with all its names. The repetition of a held key changes nothing. */
+  /** Handles a key that goes down, with all its names. Repeated events for a held key have no effect. */
   down(code: number, names: readonly string[]): void {
     if (this.#held.has(code)) return;
     this.#held.set(code, names);
@@ -49,7 +53,7 @@ export class Hotkeys {
     }
   }
 
-  /** Handles a key that goes up. Returns the hotkeys that fire, as positions in the list of combinations. */
+  /** Handles a key that goes up. Returns the indexes of the hotkeys that fire, in the list of combinations. */
   up(code: number): number[] {
     const names = this.#held.get(code) ?? [];
     this.#held.delete(code);
@@ -72,11 +76,17 @@ function isOf({ keys }: Hotkey, names: readonly string[]): boolean {
 
 // Presses and releases single keys by code, and whole combinations, after which no key is down
 
-/** The pause between two key events. A combination of two keys takes about 20 ms, which is long enough for programs that poll. */
+/**
+ * The pause between two key events, in milliseconds. A combination of two keys takes about 20 ms, which is long enough for programs that
+ * poll.
+ */
 const keyDelayMs = 5;
 
 export interface Presser {
-  /** Returns the codes for keys. A code remains the same when the layout changes. Errors: one sentence if a key is missing. */
+  /**
+   * Returns the key codes for names. A code stays valid when the layout changes. Errors: `Error` with a sentence if the keyboard lacks a
+   * key.
+   */
   find(names: readonly string[]): Promise<readonly number[]>;
   press(code: number): Promise<void>;
   /** Releases a key. Does nothing if the key is not down. */
@@ -84,8 +94,8 @@ export interface Presser {
 }
 
 /**
- * Presses the keys in order and releases them in reverse. Resolves when no key is down any more: with the reason if a key could not be
- * pressed, otherwise with an empty string. Rejects if a key could not be released.
+ * Presses the keys in order and releases them in reverse order. Resolves when none of the keys is down: with '' or, if a key could not be
+ * pressed, with the reason. Rejects if a key could not be released.
  */
 export async function pressCombination(presser: Presser, codes: readonly number[]): Promise<string> {
   const down: number[] = [];

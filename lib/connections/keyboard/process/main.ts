@@ -1,5 +1,5 @@
-// The program of the keyboard process. On some platforms, the libraries are native code that may crash the process, but not the hub. The
-// process lives as long as its channel to the hub.
+// The program that runs in the keyboard process. On some platforms, the libraries are native code, which may crash this process but not the
+// hub. The process lives as long as its channel to the hub.
 
 import { messageOf } from '../../../model/error.ts';
 import type { Side } from '../key-table.ts';
@@ -14,12 +14,12 @@ process.on('message', (message: ToProcess) => {
   work = work.then(() => ('listen' in message ? start(message) : press(message.press))).catch(giveUp);
 });
 process.on('disconnect', () => void work.then(() => process.exit()));
-// These signals end the hub. This process must end after the hub, because it has to release keys.
+// These signals end the hub. This process must end after the hub, because it has to release the keys.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const) process.on(signal, () => {});
 
 async function start({ listen, press: toPress, release }: Extract<ToProcess, { listen: unknown }>): Promise<void> {
   const keyboard = await openKeyboard((opening) => sendToHub({ opening }));
-  keyboard.ended.then(giveUp); // needed even without hotkeys, to detect when the display disappears
+  keyboard.ended.then(giveUp); // needed even without hotkeys, to notice when the display disappears
   if (toPress.length > 0 || release.length > 0) presser = await keyboard.openPresser();
   for (const code of release) await presser?.release(code);
   const hotkeys = new Hotkeys(listen);
@@ -36,7 +36,7 @@ async function start({ listen, press: toPress, release }: Extract<ToProcess, { l
   await sendToHub({ ready: true });
 }
 
-/** Returns the combinations that cannot be detected or pressed with the current layout, by position. */
+/** Returns the combinations that cannot be detected or pressed with the current layout, identified by their indexes. */
 function unusable(keyboard: Keyboard, combinations: readonly (readonly string[])[], side: Side) {
   const all = combinations.map((names, place) => ({ side, place, reason: keyboard.whyNot(names, side) }));
   return all.filter(({ reason }) => reason !== '');

@@ -1,18 +1,18 @@
-// The table of function blocks: the arguments, parameters and logic of each block. Settings, checks and parameters are derived from this
-// table.
+// The table of function blocks, with the arguments, parameters and logic of each block. The settings schema, the checks and the parameters
+// are derived from this table.
 import { z } from 'zod';
 import { longestDurationMs, parseDurationMs } from '../../../model/time/duration.ts';
 import type { Value, ValueType } from '../../../model/value.ts';
 import { type Logic, type Remembered, RisingEdge } from './logic.ts';
 
-// The IEC 61131-3 timers TON, TOF and TP, each with Q and the elapsed time. The timers are accurate to one millisecond. To limit the number
-// of changes, the elapsed time changes only at the start, every 100 ms while the timer is running, and at the end. A new `pt` applies
-// immediately, counted from the same start; `pt` is limited to 0..2^31−1.
+// The IEC 61131-3 timers TON, TOF and TP, each with the output Q and the elapsed time. Timers are accurate to one millisecond. To limit the
+// number of changes, the elapsed time changes only at the start, every 100 ms while the timer is running, and at the end. A new `pt`
+// applies immediately and is counted from the same start. `pt` is limited to 0..2^31−1 ms.
 
-/** The step by which the elapsed time of a running timer changes. */
+/** The step by which the elapsed time of a running timer changes, in milliseconds. */
 const elapsedGridMs = 100;
 
-/** TON: `in`, `pt` → on once `in` has been true for `pt`, off when `in` is false. The elapsed time then returns to 0. */
+/** TON: `in`, `pt` → on when `in` has been true for `pt`, off when `in` is false. The elapsed time then returns to 0. */
 const createTon = (): Logic =>
   createTimer((watch, isIn, ptMs, now) => {
     if (!isIn) return watch.clear(false);
@@ -20,7 +20,7 @@ const createTon = (): Logic =>
   });
 
 /**
- * TOF: `in`, `pt` → on when `in` is true, off once `in` has been false for `pt`. If `in` is false at first, the output is off and the timer
+ * TOF: `in`, `pt` → on when `in` is true, off when `in` has been false for `pt`. If `in` is false at first, the output is off and the timer
  * is not running.
  */
 const createTof = (): Logic =>
@@ -69,7 +69,7 @@ function createTimer(step: TimerStep, edge = new RisingEdge()): Logic {
   };
 }
 
-/** Q, and the time since the timer was started. */
+/** The output Q of a timer, and the elapsed time since the timer was started. */
 class Stopwatch {
   readonly outputs: [boolean, number] = [false, 0];
   wakeAt = Infinity;
@@ -80,12 +80,12 @@ class Stopwatch {
     return this.outputs[0];
   }
 
-  /** Stops the timer at 0. */
+  /** Stops the timer and sets the elapsed time to 0. */
   clear(q: boolean): void {
     this.end(q, 0);
   }
 
-  /** Stops the timer at this elapsed time. */
+  /** Stops the timer and sets the elapsed time. */
   end(q: boolean, elapsedMs: number): void {
     this.outputs[0] = q;
     this.outputs[1] = elapsedMs;
@@ -94,7 +94,7 @@ class Stopwatch {
   }
 
   /**
-   * Starts the timer if it is not running, and returns whether `pt` is over. If not, requests a wake at the next step of the elapsed time.
+   * Starts the timer if it is not running. Returns whether `pt` has elapsed; if not, requests a wake at the next step of the elapsed time.
    */
   hasRun(ptMs: number, now: number): boolean {
     this.#startedAt ??= now;
@@ -113,8 +113,8 @@ class Stopwatch {
   }
 
   /**
-   * Restores a timer. If its time is already over, it gets another millisecond, so that the rules that depend on its end are listening by
-   * then.
+   * Restores a timer. If its time is already over, the timer ends one millisecond later, when the rules that depend on it are already
+   * listening.
    */
   recall({ outputs: [q, elapsedMs], startedAt, ptMs = 0 }: Remembered, now: number): void {
     this.outputs[0] = q as boolean;
@@ -123,7 +123,7 @@ class Stopwatch {
   }
 }
 
-// The IEC 61131-3 function blocks that remember one bit (SR, RS) or detect an edge (R_TRIG, F_TRIG)
+// The IEC 61131-3 function blocks that store one bit (SR, RS) or detect an edge (R_TRIG, F_TRIG)
 
 /** SR: `set`, `reset` → Q; set wins. Q is off before the first set. */
 const createSr = (): Logic => createLatch((set, reset, q) => set || (q && !reset));
@@ -131,10 +131,10 @@ const createSr = (): Logic => createLatch((set, reset, q) => set || (q && !reset
 /** RS: `set`, `reset` → Q; reset wins. Q is off before the first set. */
 const createRs = (): Logic => createLatch((set, reset, q) => !reset && (set || q));
 
-/** R_TRIG: `in` → a trigger when `in` becomes true; the first value does not count as an edge. */
+/** R_TRIG: `in` → fires when `in` becomes true. The first value is not an edge. */
 const createRTrig = (): Logic => createEdgeTrigger((value) => value);
 
-/** F_TRIG: `in` → a trigger when `in` becomes false; the first value does not count as an edge. */
+/** F_TRIG: `in` → fires when `in` becomes false. The first value is not an edge. */
 const createFTrig = (): Logic => createEdgeTrigger((value) => !value);
 
 function createLatch(next: (set: boolean, reset: boolean, q: boolean) => boolean): Logic {
@@ -168,21 +168,23 @@ function createEdgeTrigger(read: (value: boolean) => boolean): Logic {
   };
 }
 
-/** The valid values of an argument: a literal within bounds, or the name of a value that has one of the types. */
+/** The kind of an argument, which determines its valid values: literals within bounds, and names of values with one of the types. */
 export interface ArgumentKind {
   readonly types: readonly ValueType[];
   readonly expected: string;
   isLiteral(value: unknown): boolean;
-  /** Reads a literal that is written as a string. Returns undefined if the string is a name. */
+  /** Parses a literal that is written as a string. Returns undefined if the string is a name. */
   readText?(text: string): Value | undefined;
   readonly schema: z.ZodType;
 }
 
 interface BlockType {
   readonly arguments: Readonly<Record<string, ArgumentKind>>;
-  /** The optional arguments, which are false if omitted. */
+  /** The names of the optional arguments, which default to false. */
   readonly optional: readonly string[];
-  /** The types of the parameters, by the suffix that is added to the name of the output in the Parameter ID; '' is the output itself. */
+  /**
+   * The types of the block's parameters, by the suffix that is appended to the output's name. The suffix '' stands for the output itself.
+   */
   readonly outputs: Readonly<Record<string, ValueType>>;
   create(): Logic;
 }
@@ -238,8 +240,8 @@ function integerArgument(least: number, most: number, unit = ''): ArgumentKind {
 }
 
 /**
- * Returns the schema for an argument. The schema accepts out-of-range literals, so that they are reported together with wrong names and
- * types.
+ * Returns the schema for an argument. The schema accepts literals that are out of range, so that they are reported together with wrong
+ * names and types.
  */
 function describeKind(expected: string, literal: z.ZodType): { expected: string; schema: z.ZodType } {
   return { expected, schema: z.union([literal, z.string()], { error: expected }).describe(expected) };
@@ -281,7 +283,7 @@ function createCtud(): Logic {
   });
 }
 
-/** Creates a counter from a function that returns its next outputs, the second of which is the count. */
+/** Creates the logic of a counter from a function that returns its next outputs. The second output is the count. */
 function createCounter(
   edges: readonly RisingEdge[],
   next: (count: number, values: readonly Value[]) => readonly Value[],
@@ -303,7 +305,7 @@ function createCounter(
   };
 }
 
-/** Limits a count to integers within the bounds. */
+/** Rounds a count to an integer and limits it to the bounds of an integer parameter. */
 function saturate(count: number): number {
-  return Math.max(-most, Math.min(most, Math.trunc(count))) + 0; // avoids -0
+  return Math.max(-most, Math.min(most, Math.trunc(count))) + 0; // avoids −0
 }

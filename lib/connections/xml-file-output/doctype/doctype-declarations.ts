@@ -1,10 +1,10 @@
-// Reads the markup declarations of an internal subset (XML 1.0 sections 3.2, 3.3, 4.2 and 4.7). The declarations must be well-formed, but
-// need not be valid. Numbers in brackets refer to the productions.
+// Parses the markup declarations in an internal subset (XML 1.0, sections 3.2, 3.3, 4.2 and 4.7). The declarations must be well-formed but
+// need not be valid. Numbers in brackets refer to the productions of the specification.
 import { describe } from '../../../model/error.ts';
 
-// Reads text from left to right, token by token (XML 1.0, fifth edition; numbers in brackets refer to its productions).
+// Scans text from left to right, token by token (XML 1.0, fifth edition; numbers in brackets refer to the specification's productions)
 
-/** The error if text is not XML, with the position. */
+/** A mistake in XML text, with its offset in the text. */
 export class Mistake extends Error {
   readonly at: number;
 
@@ -15,7 +15,8 @@ export class Mistake extends Error {
 }
 
 /**
- * Formats a position in the same way as saxes: `3:14`. Lines are numbered from 1, and the column includes the character at the position.
+ * Formats an offset as line and column in the same way as saxes: `3:14`. Lines are numbered from 1, and the column includes the character
+ * at the offset.
  */
 export function lineAndColumn(text: string, at: number): string {
   const lines = text.slice(0, at).split(/\r\n|\r|\n/);
@@ -28,24 +29,27 @@ const nameRest = `${nameStart}\\-.0-9\\xB7\\u{300}-\\u{36F}\\u{203F}-\\u{2040}`;
 /** The NCName production of Namespaces in XML [4], as the source of a regular expression. */
 const simpleName = `[${nameStart}][${nameRest}]*`;
 
-/** The tokens, each with its name for errors. A name according to Namespaces in XML contains no colon, or one colon between two names. */
+/**
+ * The tokens, each with a name for messages. A name according to Namespaces in XML contains no colon, or one colon between two names
+ * without colons.
+ */
 export const tokens = {
-  /** [3] */
+  /** White space [3]. */
   space: token('white space', '[ \\t\\r\\n]+'),
-  /** The name of an entity or notation, or the target of a processing instruction. */
+  /** The name of an entity or a notation, or the target of a processing instruction. */
   simpleName: token('a name without a colon', `${simpleName}(?![:${nameRest}])`),
-  /** The QName production of Namespaces in XML [7]: the name of an element or attribute. */
+  /** The QName production of Namespaces in XML [7]: the name of an element or an attribute. */
   name: token('a name', `${simpleName}(?::${simpleName})?(?![:${nameRest}])`),
-  /** [7] */
+  /** Nmtoken [7]. */
   nameToken: token('a name token', `[:${nameRest}]+`),
-  /** [11] */
+  /** SystemLiteral [11]. */
   systemLiteral: token('a system identifier in quotes', '"[^"]*"|\'[^\']*\''),
-  /** [12], [13] */
+  /** PubidLiteral [12], [13]. */
   publicLiteral: token(
     'a public identifier in quotes',
     "\"[ \\r\\na-zA-Z0-9\\-'()+,./:=?;!*#@$_%]*\"|'[ \\r\\na-zA-Z0-9\\-()+,./:=?;!*#@$_%]*'",
   ),
-  /** [9], [10]: any quoted text, whose content is checked later. */
+  /** EntityValue [9] and AttValue [10]: any quoted text, whose content is checked later. */
   literal: token('text in quotes', '"[^"]*"|\'[^\']*\''),
 } as const;
 
@@ -69,24 +73,27 @@ export class Scanner {
     return this.at >= this.text.length;
   }
 
-  /** Consumes this string if it is next. Returns whether it was. */
+  /** Skips `literal` if the text continues with it. Returns whether it was skipped. */
   skip(literal: string): boolean {
     if (!this.text.startsWith(literal, this.at)) return false;
     this.at += literal.length;
     return true;
   }
 
-  /** Consumes whichever of these strings is next, if any. A string that begins with another one must precede it in the list. */
+  /**
+   * Skips the first string in the list with which the text continues, and returns it. If one string is the beginning of another, the longer
+   * string must come first.
+   */
   skipOne<Literal extends string>(literals: readonly Literal[]): Literal | undefined {
     return literals.find((literal) => this.skip(literal));
   }
 
-  /** Skips white space. Returns whether there was any. */
+  /** Skips white space. Returns whether any was skipped. */
   space(): boolean {
     return this.take(tokens.space) !== undefined;
   }
 
-  /** Moves to the next occurrence of this string. Errors: `Mistake` if there is none. */
+  /** Moves to the next occurrence of `literal`. Errors: `Mistake` if there is no further occurrence. */
   skipTo(literal: string): void {
     const found = this.text.indexOf(literal, this.at);
     if (found < 0) throw new Mistake(this.at, `expected "${literal}" later in the text`);
@@ -100,13 +107,13 @@ export class Scanner {
     return taken;
   }
 
-  /** Reads the expected token or string. Errors: `Mistake` if anything else is next. */
+  /** Reads the expected token or string. Errors: `Mistake` if the text continues with anything else. */
   expect(wanted: Token | string): string {
     if (typeof wanted === 'string') return this.skip(wanted) ? wanted : this.fail(`"${wanted}"`);
     return this.take(wanted) ?? this.fail(wanted.what);
   }
 
-  /** Always throws a `Mistake`, such as `expected a name, got ">"`. */
+  /** Throws a `Mistake` such as `expected a name, got ">"`. */
   fail(expected: string): never {
     const next = this.text.slice(this.at, this.at + shownCharacters).split(/[\r\n]/)[0];
     throw new Mistake(this.at, `expected ${expected}, got ${this.isAtEnd ? 'the end' : describe(next)}`);
@@ -119,7 +126,7 @@ function token(what: string, source: string): Token {
 
 const wholeTypes = ['CDATA', 'IDREFS', 'IDREF', 'ID', 'ENTITIES', 'ENTITY', 'NMTOKENS', 'NMTOKEN'] as const;
 
-/** Reads the rest of an element declaration [45] after `<!ELEMENT`. */
+/** Parses the rest of an element declaration [45] after `<!ELEMENT`. */
 export function readElement(scanner: Scanner): void {
   scanner.expect(tokens.space);
   scanner.expect(tokens.name);
@@ -133,7 +140,7 @@ export function readElement(scanner: Scanner): void {
   endDeclaration(scanner);
 }
 
-/** Reads the rest of mixed content [51] after `(#PCDATA`. */
+/** Parses the rest of mixed content [51] after `(#PCDATA`. */
 function readMixed(scanner: Scanner): void {
   let hasNames = false;
   scanner.space();
@@ -148,7 +155,7 @@ function readMixed(scanner: Scanner): void {
   else scanner.skip('*');
 }
 
-/** Reads the rest of element content [47] to [50] after `(`. Each open group keeps its first separator. */
+/** Parses the rest of element content [47] to [50] after `(`. All separators in a group must be the same as its first separator. */
 function readChildren(scanner: Scanner): void {
   const groups: { separator: string | undefined }[] = [{ separator: undefined }];
   for (;;) {
@@ -175,7 +182,7 @@ function readChildren(scanner: Scanner): void {
   }
 }
 
-/** Reads the rest of an attribute-list declaration [52] after `<!ATTLIST`. */
+/** Parses the rest of an attribute-list declaration [52] after `<!ATTLIST`. */
 export function readAttributes(scanner: Scanner, entities: Entities): void {
   scanner.expect(tokens.space);
   scanner.expect(tokens.name);
@@ -191,7 +198,7 @@ export function readAttributes(scanner: Scanner, entities: Entities): void {
   }
 }
 
-/** Reads an attribute type [54] to [59]. */
+/** Parses an attribute type [54] to [59]. */
 function readAttributeType(scanner: Scanner): void {
   if (scanner.skipOne(wholeTypes) !== undefined) return;
   const isNotation = scanner.skip('NOTATION');
@@ -205,7 +212,7 @@ function readAttributeType(scanner: Scanner): void {
   scanner.expect(')');
 }
 
-/** Reads a default declaration [60]. */
+/** Parses a default declaration [60]. */
 function readDefault(scanner: Scanner, entities: Entities): void {
   if (scanner.skipOne(['#REQUIRED', '#IMPLIED']) !== undefined) return;
   if (scanner.skip('#FIXED')) scanner.expect(tokens.space);
@@ -214,7 +221,7 @@ function readDefault(scanner: Scanner, entities: Entities): void {
   entities.checkAttribute(literal.slice(1, -1), start + 1);
 }
 
-/** Reads the rest of an entity declaration [70] to [76] after `<!ENTITY`. */
+/** Parses the rest of an entity declaration [70] to [76] after `<!ENTITY`, and declares the entity. */
 export function readEntity(scanner: Scanner, entities: Entities): void {
   scanner.expect(tokens.space);
   const isParameter = scanner.skip('%');
@@ -234,7 +241,7 @@ export function readEntity(scanner: Scanner, entities: Entities): void {
   endDeclaration(scanner);
 }
 
-/** Reads the notation of an unparsed entity [76]. Returns whether there was one. */
+/** Parses the notation of an unparsed entity [76]. Returns whether there is a notation. */
 function readNotationOfData(scanner: Scanner): boolean {
   if (!scanner.space() || !scanner.skip('NDATA')) return false;
   scanner.expect(tokens.space);
@@ -242,7 +249,7 @@ function readNotationOfData(scanner: Scanner): boolean {
   return true;
 }
 
-/** Reads the rest of a notation declaration [82] after `<!NOTATION`. */
+/** Parses the rest of a notation declaration [82] after `<!NOTATION`. */
 export function readNotation(scanner: Scanner): void {
   scanner.expect(tokens.space);
   scanner.expect(tokens.simpleName);
@@ -252,8 +259,8 @@ export function readNotation(scanner: Scanner): void {
 }
 
 /**
- * Reads an external ID [75], or a public ID [83] for a notation, in which the system identifier may be omitted. Returns whether an ID was
- * found.
+ * Parses an external ID [75] or, for a notation, a public ID [83], in which the system identifier may be omitted. Returns whether there is
+ * an ID.
  */
 export function readExternalId(scanner: Scanner, isOfNotation = false): boolean {
   const keyword = scanner.skipOne(['SYSTEM', 'PUBLIC']);
@@ -275,13 +282,13 @@ function endDeclaration(scanner: Scanner): void {
   scanner.expect('>');
 }
 
-// The entities that an internal subset declares, and the references to them within it (XML 1.0 section 4.1). Checks the constraints Entity
-// Declared, Parsed Entity, No Recursion, No External Entity References and No < in Attribute Values.
+// The entities that an internal subset declares, and the references to entities within the subset (XML 1.0, section 4.1). Checks the
+// constraints Entity Declared, Parsed Entity, No Recursion, No External Entity References, and No < in Attribute Values.
 
-/** The maximum nesting depth of entities. */
+/** The maximum depth to which entities may refer to other entities. */
 export const maxDepth = 20;
 
-/** An entity: internal, with its replacement text, or external, in a file that is not read and that contains text or other data. */
+/** An entity. An internal entity has a replacement text; an external or unparsed entity is in a file that is not read. */
 type Entity = { readonly value: string } | 'external' | 'unparsed';
 
 const predefined = ['amp', 'lt', 'gt', 'apos', 'quot'];
@@ -289,33 +296,33 @@ const predefined = ['amp', 'lt', 'gt', 'apos', 'quot'];
 export class Entities {
   readonly #parameters = new Map<string, Entity>();
   readonly #generals = new Map<string, Entity>();
-  /** The entities that are known to be valid in an attribute value. */
+  /** The names of the entities that are known to be valid in attribute values. */
   readonly #checked = new Set(predefined);
-  /** Whether entities may be declared in a file that is not read. */
+  /** Whether entities may also be declared in a file that is not read. */
   #mayBeElsewhere = false;
 
-  /** The names of the general entities, which a template must not use even if they are declared. */
+  /** The names of the declared general entities. A template must not use these entities. */
   get names(): ReadonlySet<string> {
     return new Set(this.#generals.keys());
   }
 
-  /** Declares an entity. The first declaration counts (section 4.2). */
+  /** Declares an entity, unless it is already declared: only the first declaration counts (section 4.2). */
   declare(isParameter: boolean, name: string, entity: Entity): void {
     const entities = isParameter ? this.#parameters : this.#generals;
     if (!entities.has(name)) entities.set(name, entity);
   }
 
-  /** From here on, entities may be used that are not declared in this document. */
+  /** Records that the declarations after this point may be in a file that is not read, so that unknown entities are allowed. */
   open(): void {
     this.#mayBeElsewhere = true;
   }
 
-  /** Returns a parameter entity, or undefined if it may be declared elsewhere. Errors: `Mistake` if it is declared nowhere. */
+  /** Returns a parameter entity, or undefined if it may be declared in a file that is not read. Errors: `Mistake` if it is not declared. */
   parameter(name: string, at: number): Entity | undefined {
     return this.#known(this.#parameters.get(name), `%${name};`, at);
   }
 
-  /** Checks the default value of an attribute, which begins at a position in the text. Errors: `Mistake`. */
+  /** Checks the default value of an attribute, which begins at offset `at` in the text. Errors: `Mistake`. */
   checkAttribute(value: string, at: number, through: readonly string[] = []): void {
     for (const part of readReferences(value, at, 'attribute'))
       if (part.kind === 'entity' && !this.#checked.has(part.name)) this.#check(part.name, at, through);
@@ -341,26 +348,26 @@ export class Entities {
   }
 }
 
-/** Checks the constraint No Recursion and the depth. Errors: `Mistake`. */
+/** Checks the constraint No Recursion and the maximum depth. Errors: `Mistake`. */
 export function checkDepth(through: readonly string[], name: string, at: number, written: string): void {
   if (through.includes(name)) throw new Mistake(at, `expected no entity that refers to itself, got ${written}`);
   if (through.length >= maxDepth)
     throw new Mistake(at, `expected entities nested at most ${maxDepth} deep, got ${written}`);
 }
 
-// Reads references in the values of entities and attributes (XML 1.0 section 4.1), and replaces them (section 4.4).
+// Parses the references in the values of entities and attributes (XML 1.0, section 4.1) and replaces them (section 4.4)
 
-/** A part of a value: text, the character for a numeric reference, or a reference to an entity. */
+/** A part of a value: text, a character from a numeric reference, or a reference to an entity. */
 type Part =
   | { readonly kind: 'text' | 'character'; readonly text: string }
   | { readonly kind: 'entity'; readonly text: string; readonly name: string };
 
-/** A reference [66], [68]: numeric in decimal or hexadecimal, or by the name of an entity. */
+/** A reference [66], [68]: a decimal or hexadecimal number, or the name of an entity. */
 const reference = new RegExp(`&(?:#(\\d+)|#x([\\da-fA-F]+)|(${simpleName}));`, 'uy');
 
 /**
- * Reads the value of an entity [9] or of an attribute [10], which begins at position `at` for errors. The value of an entity must not
- * contain `%`, because references to parameter entities are valid there only in external subsets.
+ * Splits the value of an entity [9] or an attribute [10] into parts. `at` is the offset of the value, which mistakes refer to. The value of
+ * an entity must not contain `%`, because references to parameter entities are valid there only in external subsets.
  */
 function readReferences(value: string, at: number, what: 'entity' | 'attribute'): Part[] {
   const parts: Part[] = [];
@@ -387,15 +394,15 @@ const mistakes = {
   '%': 'expected no "%" in the value of an entity: write &#37;',
 };
 
-/** Returns the replacement text of an entity (section 4.5): numeric references are replaced, and references to entities remain. */
+/** Returns the replacement text of an entity (section 4.5), in which numeric references are replaced and references to entities remain. */
 function entityValue(parts: readonly Part[]): string {
   return parts.map(({ text }) => text).join('');
 }
 
-/** Matches a character that is not a Char [2]. */
+/** Matches a character that XML does not allow, that is, a character other than Char [2]. */
 const forbidden = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/u;
 
-/** Checks the constraint Legal Character. */
+/** Returns the character for a numeric reference. Errors: `Mistake` if the character violates the constraint Legal Character. */
 function characterOf(text: string, decimal: string | undefined, hexadecimal: string | undefined, at: number): string {
   const code = decimal === undefined ? Number.parseInt(hexadecimal!, 16) : Number.parseInt(decimal, 10);
   const isCharacter = code <= 0x10ffff && !forbidden.test(String.fromCodePoint(code));

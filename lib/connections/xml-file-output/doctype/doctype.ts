@@ -1,5 +1,5 @@
-// Reads the document type declaration of a template (XML 1.0 section 2.8). Readers of the output file reject a malformed declaration,
-// including a malformed internal subset, and saxes does not check the declaration. Other files that the declaration names are not read.
+// Parses the document type declaration of a template (XML 1.0, section 2.8). Programs that read the output file reject a malformed
+// declaration, and saxes does not check declarations. Other files that the declaration names are not read.
 
 import {
   checkDepth,
@@ -14,28 +14,28 @@ import {
   tokens,
 } from './doctype-declarations.ts';
 
-/** The maximum total length of all parameter entities used in a subset, in UTF-16 code units, counted once per use. */
+/** The maximum total length of the parameter entities that a subset uses, in UTF-16 code units. An entity counts once for each use. */
 export const maxParameterText = 2 ** 20;
 
 export interface Doctype {
-  /** The position after the declaration. */
+  /** The offset of the first character after the declaration. */
   readonly end: number;
-  /** The names of the entities that the declaration declares. */
+  /** The names of the general entities that the internal subset declares. */
   readonly entities: ReadonlySet<string>;
 }
 
-/** The content that may precede the declaration, which is checked when the whole document is parsed. */
+/** Matches the content that may precede the declaration. This content is checked when the whole document is parsed. */
 const prolog = /^\ufeff?(?:[ \t\r\n]+|<\?[\s\S]*?\?>|<!--[\s\S]*?-->)*/;
 const standalone = /^\ufeff?<\?xml\s[^>]*\sstandalone\s*=\s*["']yes["']/;
 
-/** Reads the declaration of a document, if there is one. Errors: `Mistake`. */
+/** Parses the document type declaration of a document, or returns undefined if there is none. Errors: `Mistake`. */
 export function findDoctype(text: string): Doctype | undefined {
   const [before] = prolog.exec(text)!;
   if (!text.startsWith('<!DOCTYPE', before.length)) return undefined;
   return readDoctype(text, before.length, standalone.test(before));
 }
 
-/** Reads the declaration [28] at a position in the text. Errors: `Mistake`. */
+/** Parses the document type declaration [28] that begins at an offset in the text. Errors: `Mistake`. */
 export function readDoctype(text: string, start: number, isStandalone: boolean): Doctype {
   const scanner = new Scanner(text, start);
   const subset = new Subset(isStandalone);
@@ -62,12 +62,12 @@ class Subset {
     this.#isStandalone = isStandalone;
   }
 
-  /** Records that a file that may declare entities is not read, unless the document is standalone. */
+  /** Records that a file that may declare entities is not read. Has no effect if the document is standalone. */
   open(): void {
     if (!this.#isStandalone) this.entities.open();
   }
 
-  /** Reads an internal subset [28b] up to its `]`, or [31] for the text of a parameter entity between declarations. */
+  /** Parses an internal subset [28b] up to its `]`, or the text of a parameter entity between declarations [31]. */
   read(scanner: Scanner, through: readonly string[] = []): void {
     for (;;) {
       scanner.space();
@@ -85,8 +85,8 @@ class Subset {
   }
 
   /**
-   * Reads a reference to a parameter entity [69]. An internal entity is read in place; it must contain whole declarations (the constraint
-   * PE Between Declarations).
+   * Parses a reference to a parameter entity [69]. The text of an internal entity is parsed in its place and must contain complete
+   * declarations (constraint PE Between Declarations).
    */
   #readParameter(scanner: Scanner, at: number, through: readonly string[]): void {
     const name = scanner.expect(tokens.simpleName);
@@ -108,13 +108,13 @@ class Subset {
   }
 }
 
-/** Reads the rest of a comment [15] after `<!--`. */
+/** Parses the rest of a comment [15] after `<!--`. */
 function readComment(scanner: Scanner): void {
   scanner.skipTo('--');
   scanner.expect('-->');
 }
 
-/** Reads the rest of a processing instruction [16], [17] after `<?`. */
+/** Parses the rest of a processing instruction [16], [17] after `<?`. */
 function readInstruction(scanner: Scanner): void {
   const at = scanner.at;
   const target = scanner.expect(tokens.simpleName);

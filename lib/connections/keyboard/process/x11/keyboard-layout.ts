@@ -1,25 +1,25 @@
 // The keyboard layout of an X server: which key has which name from the key table in the active layout (X Keyboard Extension, protocol
-// 1.0). Hotkeys and presses both use the layout, so that a name stands for the same key in both.
+// 1.0). Hotkeys and presses both use this layout, so that a name stands for the same key in both cases.
 import { functionKeycodes, intlBackslash, keysyms } from './keysyms.ts';
 import type { XServer } from './x-server.ts';
 
 const without = 'the names of the keys are unknown';
 const request = { use: 0, selectEvents: 1, getState: 4, getMap: 8 } as const;
-/** The codes of events, which are in the second byte of each of the extension's events. */
+/** The XKB event codes, which are in the second byte of each XKB event. */
 const event = { newKeyboard: 0, map: 1, state: 2 } as const;
 const coreKeyboard = 0x100;
 const allMapParts = 0xff;
 const keySyms = 0x02;
 const mapHeadBytes = 40;
 const keyHeadBytes = 8;
-/** The cost of an inactive layout, whose keys count only if the active layout has no key with the name. */
+/** The cost of an inactive layout. Its keys are used only if the active layout has no key with the name. */
 const otherLayout = 1000;
 
-/** The keysyms of a key: the keysyms for each layout, in the order of the shift levels. */
+/** The keysyms of a key: a list for each layout, in the order of the shift levels. */
 interface KeySyms {
   readonly keycode: number;
   readonly layouts: readonly (readonly number[])[];
-  /** How to choose a layout for a key that has fewer layouts than the keyboard. */
+  /** The rule that determines the layout for a key with fewer layouts than the keyboard. */
   readonly outOfRange: number;
 }
 
@@ -32,7 +32,7 @@ export class Layout {
   #active = 0;
   #reading: Promise<void> | undefined;
   #isOutdated = false;
-  /** The keys with each name. */
+  /** The keycodes of the keys with each name. */
   #keycodes: ReadonlyMap<string, readonly number[]> = new Map();
   #names: ReadonlyMap<number, readonly string[]> = new Map();
 
@@ -41,7 +41,7 @@ export class Layout {
     this.#opcode = opcode;
   }
 
-  /** Reads a server's layout and follows its changes. Errors: one sentence if the server has no XKEYBOARD. */
+  /** Reads the layout of a server and follows its changes. Errors: `Error` with a sentence if the server does not support XKEYBOARD. */
   static async open(server: XServer): Promise<Layout> {
     const { opcode, firstEvent } = await server.extension('XKEYBOARD', without);
     await server.ask(Buffer.from([opcode, request.use, 0, 0, 1, 0, 0, 0]));
@@ -62,28 +62,28 @@ export class Layout {
     return layout;
   }
 
-  /** Resolves immediately or, if the layout has changed, once it has been read again. */
+  /** Resolves as soon as the layout is up to date: immediately, or after a changed layout has been read again. */
   async ready(): Promise<void> {
-    await this.#reading?.catch(() => {}); // the end of the server is reported elsewhere
+    await this.#reading?.catch(() => {}); // the end of the server connection is reported elsewhere
   }
 
-  /** Returns the key to press for a name, or undefined if the layout has no such key. */
+  /** Returns the keycode to press for a name, or undefined if the layout has no such key. */
   pressedFor(name: string): number | undefined {
     return this.#keycodes.get(name)?.[0];
   }
 
-  /** Returns the keys that are detected under a name. */
+  /** Returns the keycodes that are detected under a name. */
   detectedAs(name: string): readonly number[] {
     const place = functionKeycodes.get(name);
     return this.#keycodes.get(name) ?? (place === undefined ? [] : [place]);
   }
 
-  /** Returns all names of a key. On a French keyboard, for example, `6` and `minus` are the same key. */
+  /** Returns all names of the key with a keycode. For example, `6` and `minus` are the same key on a French keyboard. */
   namesOf(keycode: number): readonly string[] {
     return this.#names.get(keycode) ?? [];
   }
 
-  /** Reads the layout, one request at a time, until it has not changed in the meantime. */
+  /** Reads the layout, one request at a time, and repeats this until the layout has not changed in the meantime. */
   #read(): Promise<void> {
     this.#isOutdated = true;
     this.#reading ??= this.#readAll().finally(() => {
@@ -97,7 +97,7 @@ export class Layout {
       this.#isOutdated = false;
       const [state, map] = await Promise.all([
         this.#ask(request.getState, 8),
-        this.#ask(request.getMap, 28, keySyms), // the whole map, which is only a few kilobytes
+        this.#ask(request.getMap, 28, keySyms), // the complete map, which is only a few kilobytes
       ]);
       this.#active = state[12]!;
       this.#keys = [...keysIn(map)];
@@ -119,7 +119,7 @@ export class Layout {
     this.#name();
   }
 
-  /** Finds the keys for each name: the keys that have the name at the lowest shift level, in the active layout if possible. */
+  /** Determines the keys for each name: those that have the name at the lowest shift level, in the active layout if possible. */
   #name(): void {
     const places = new Map<number, { cost: number; keycode: number }[]>();
     const count = Math.max(1, ...this.#keys.map(({ layouts }) => layouts.length));
@@ -152,8 +152,8 @@ export class Layout {
 }
 
 /**
- * Returns the keysyms of a key in a layout. A key with fewer layouts defines which of its layouts to use (section 10.4 of the library's
- * specification).
+ * Returns the keysyms of a key in a layout. A key with fewer layouts states which of its layouts to use instead (X Keyboard Extension
+ * library specification, section 10.4).
  */
 function layoutOf({ layouts, outOfRange }: KeySyms, layout: number): readonly number[] {
   if (layout < layouts.length || layouts.length === 0) return layouts[layout] ?? [];
@@ -163,7 +163,7 @@ function layoutOf({ layouts, outOfRange }: KeySyms, layout: number): readonly nu
   return layouts[layout % layouts.length]!;
 }
 
-/** Returns whether a keysym belongs to a numpad key, which has two names, with and without NumLock. */
+/** Returns whether a keysym belongs to a numpad key. Such a key has two names, with and without NumLock. */
 function isOfPad(keysym: number): boolean {
   return keysym >= 0xff80 && keysym <= 0xffbd;
 }

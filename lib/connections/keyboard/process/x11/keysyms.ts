@@ -1,5 +1,5 @@
-// The keysyms of the key table, with which an X11 layout names its keys (X Window System Protocol, appendix A; media keys have XFree86
-// keysyms). If a name has several keysyms, each of them is detected and the first one is pressed.
+// The keysyms for the keys in the key table. An X11 layout identifies keys by keysyms (X Window System Protocol, appendix A; media keys
+// have XFree86 keysyms). If a name has several keysyms, all of them are detected and the first available keysym is pressed.
 
 const latin = (character: string) => character.charCodeAt(0);
 const letters = [...'abcdefghijklmnopqrstuvwxyz'];
@@ -15,7 +15,7 @@ export const keysyms: ReadonlyMap<string, readonly number[]> = new Map([
   row('lshift', 0xffe1),
   row('rshift', 0xffe2),
   row('lalt', 0xffe9),
-  row('ralt', 0xffea, 0xfe03), // AltGr, if the keyboard has it
+  row('ralt', 0xffea, 0xfe03), // AltGr, if the keyboard has this key
   row('lmeta', 0xffeb),
   row('rmeta', 0xffec),
 
@@ -52,13 +52,13 @@ export const keysyms: ReadonlyMap<string, readonly number[]> = new Map([
   row('backslash', latin('\\')),
   row('semicolon', latin(';')),
   row('quote', latin("'")),
-  row('backquote', latin('`'), 0xfe50), // the dead key, if there is no other key
+  row('backquote', latin('`'), 0xfe50), // the dead key, if there is no other key for the character
   row('bracketleft', latin('[')),
   row('bracketright', latin(']')),
 
   row('numlock', 0xff7f),
   ...digits.map((digit) => row(`numpad${digit}`, 0xffb0 + Number(digit))),
-  row('numpaddecimal', 0xffae, 0xffac), // a comma, if this is the decimal separator
+  row('numpaddecimal', 0xffae, 0xffac), // a comma, if the layout has a decimal comma
   row('numpadadd', 0xffab),
   row('numpadsubtract', 0xffad),
   row('numpadmultiply', 0xffaa),
@@ -86,14 +86,14 @@ export const keysyms: ReadonlyMap<string, readonly number[]> = new Map([
 export const intlBackslash = { name: 'intlbackslash', keycode: 94 } as const;
 
 /**
- * The positions of F13 to F24. Most layouts have other keysyms or no keysyms at these positions, so that a key can be detected, but no
- * program sees F13.
+ * The keycodes of F13 to F24. Most layouts have other keysyms or no keysyms for these keycodes, so that such a key can be detected, but
+ * programs do not recognize it as F13.
  */
 export const functionKeycodes: ReadonlyMap<string, number> = new Map(
   Array.from({ length: 12 }, (_, index) => [`f${index + 13}`, 191 + index]),
 );
 
-/** Returns whether X11 knows a key with this name. Whether the keyboard has such a key depends on the layout. */
+/** Returns whether X11 has a keysym for the name. Whether the keyboard has such a key depends on the layout. */
 export function isKnownToX11(name: string): boolean {
   return keysyms.has(name) || name === intlBackslash.name;
 }

@@ -1,5 +1,5 @@
-// Detects the keys of an X server, regardless of the focused window, even if a program has grabbed the keyboard (X Input Extension 2.1, raw
-// events), by their names in the layout that is active at the time.
+// Detects keys on an X server, regardless of which window is focused and even if a program has grabbed the keyboard (X Input Extension 2.1,
+// raw events). Keys are reported by their names in the layout that is active at the time.
 import type { KeyListener, Presser } from '../hotkeys.ts';
 import type { Layout } from './keyboard-layout.ts';
 import type { XServer } from './x-server.ts';
@@ -10,7 +10,7 @@ const allMasterDevices = 1;
 const genericEvent = 35;
 const rawKey = { press: 13, release: 14 } as const;
 
-/** Starts to listen. Errors: one sentence if the server has no XInputExtension. */
+/** Starts to detect keys. Errors: `Error` with a sentence if the server does not support XInputExtension. */
 export async function listenToRawKeys(server: XServer, layout: Layout, listener: KeyListener): Promise<void> {
   const { opcode } = await server.extension('XInputExtension', 'no key can be detected');
   const version = Buffer.alloc(8);
@@ -38,8 +38,8 @@ export async function listenToRawKeys(server: XServer, layout: Layout, listener:
   server.send(select);
 }
 
-// Presses keys under X11 by keycode (XTEST Extension Protocol, version 2.2). The keycode for a name is looked up in the layout once per
-// press, so that the pressed key is also released, even if the layout changes in between.
+// Presses keys under X11 by keycode (XTEST Extension Protocol, version 2.2). The keycode for a name is looked up only once for each press,
+// so that the same key is released even if the layout changes in between.
 
 const getInputFocus = 43;
 const fakeInput = 2;
@@ -47,7 +47,7 @@ const fakeInputBytes = 36;
 const keyPress = 2;
 const keyRelease = 3;
 
-/** Opens the XTEST extension, which presses keys. Errors: `Error` with one sentence if the server has no XTEST. */
+/** Returns a presser that uses the XTEST extension. Errors: `Error` with a sentence if the server does not support XTEST. */
 export async function openXTest(server: XServer, layout: Layout): Promise<Presser> {
   const { opcode } = await server.extension('XTEST', 'no key can be pressed');
   const send = async (event: number, keycode: number) => {
@@ -55,11 +55,11 @@ export async function openXTest(server: XServer, layout: Layout): Promise<Presse
     request.set([opcode, fakeInput]);
     request.set([event, keycode], 4);
     server.send(request);
-    await server.ask(Buffer.from([getInputFocus, 0, 0, 0])); // once the server answers, it has made the event
+    await server.ask(Buffer.from([getInputFocus, 0, 0, 0])); // when the answer arrives, the server has already generated the event
   };
   return {
     find: async (names) => {
-      await server.ask(Buffer.from([getInputFocus, 0, 0, 0])); // the layout may have just changed
+      await server.ask(Buffer.from([getInputFocus, 0, 0, 0])); // the layout may just have changed
       await layout.ready();
       return names.map((name) => {
         const keycode = layout.pressedFor(name);

@@ -1,5 +1,5 @@
-// A connection to an X server (X Window System Protocol, version 11, sections 1 and 8), as far as needed for keys. The protocol is
-// implemented in plain JavaScript, so that no data from a server can crash the process.
+// A connection to an X server (X Window System Protocol, version 11, sections 1 and 8), with the features required for the keyboard. The
+// protocol is implemented in plain JavaScript, so that data from a server cannot crash the process.
 import { connect, type NetConnectOpts, type Socket } from 'node:net';
 import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const headBytes = 32;
 const littleEndian = 'l'.charCodeAt(0);
 const queryExtension = 98;
 
-/** The codes of messages from a server; all other codes stand for events. */
+/** The codes of messages from a server. All other codes are event codes. */
 const kind = { error: 0, reply: 1, genericEvent: 35 } as const;
 const errorNames = ' Request Value Window Pixmap Atom Cursor Font Match Drawable Access'.split(' ');
 
@@ -21,13 +21,13 @@ interface Question {
   reject(error: Error): void;
 }
 
-/** The protocol codes of an extension. */
+/** The codes that the server has assigned to an extension. */
 interface Extension {
   readonly opcode: number;
   readonly firstEvent: number;
 }
 
-/** A server's range of keycodes, inclusive. */
+/** The range of a server's keycodes, inclusive. */
 interface KeycodeRange {
   readonly first: number;
   readonly last: number;
@@ -35,7 +35,7 @@ interface KeycodeRange {
 
 export class XServer {
   readonly keycodes: KeycodeRange;
-  /** The root window of the first screen. */
+  /** The ID of the first screen's root window. */
   readonly root: number;
   /** Resolves with the reason when the connection has ended. */
   readonly ended: Promise<Error>;
@@ -62,8 +62,8 @@ export class XServer {
   }
 
   /**
-   * Connects to the server of DISPLAY, using its cookie in the authority file. Errors: one sentence, such as `the X server at :0 refuses:
-   * Authorization required`.
+   * Connects to the server of a display and authenticates with the cookie in the authority file. Errors: `Error` with a sentence such as
+   * `the X server at :0 refuses: Authorization required`.
    */
   static async open(display: string, authorityFile?: string): Promise<XServer> {
     const { socket, server } = await reachDisplay(display);
@@ -71,7 +71,7 @@ export class XServer {
     return new XServer(socket, welcome, rest);
   }
 
-  /** Fills in the length of a request without an answer, and sends it. If the server replies with an error, the connection ends. */
+  /** Fills in the length of a request that has no reply, and sends the request. If the server reports an error, the connection ends. */
   send(request: Buffer): void {
     if (this.#end !== undefined) throw this.#end;
     request.writeUInt16LE(request.length / 4, 2);
@@ -79,13 +79,15 @@ export class XServer {
     this.#socket.write(request);
   }
 
-  /** Sends a request and waits for its answer. Errors: the error from the server. */
+  /** Sends a request and waits for the reply. Errors: the error from the server. */
   ask(request: Buffer): Promise<Buffer> {
     this.send(request);
     return new Promise((resolve, reject) => this.#questions.push({ sequence: this.#sequence, resolve, reject }));
   }
 
-  /** Queries an extension. Throws if the server lacks the extension; the message states what is impossible `without` it. */
+  /**
+   * Queries an extension. Errors: `Error` if the server does not support the extension; the message states what is impossible `without` it.
+   */
   async extension(name: string, without: string): Promise<Extension> {
     const head = Buffer.from([queryExtension, 0, 0, 0, name.length, 0, 0, 0]);
     const answer = await this.ask(Buffer.concat([head, padded(Buffer.from(name))]));
@@ -93,7 +95,7 @@ export class XServer {
     return { opcode: answer[9]!, firstEvent: answer[10]! };
   }
 
-  /** Calls the listener for every event from now on. */
+  /** Registers a listener that is called for every further event. */
   onEvent(listener: (event: Buffer) => void): void {
     this.#listeners.push(listener);
   }
@@ -102,7 +104,7 @@ export class XServer {
     this.#close(new Error('the connection to the X server is closed'));
   }
 
-  /** Handles all complete messages in the bytes, and returns the remaining bytes. */
+  /** Handles all complete messages in `bytes` and returns the remaining bytes. */
   #read(bytes: Buffer): Buffer {
     let start = 0;
     while (bytes.length - start >= headBytes) {
@@ -142,7 +144,7 @@ export class XServer {
   }
 }
 
-/** Sends the setup request and waits for the answer (section 8, "Connection Setup"). */
+/** Sends the setup request and waits for the reply (section 8, "Connection Setup"). */
 function greet(socket: Socket, display: string, proof: Proof): Promise<{ welcome: Buffer; rest: Buffer }> {
   const protocol = Buffer.from(proof.protocol, 'latin1');
   const head = Buffer.alloc(12);
@@ -174,24 +176,24 @@ function greet(socket: Socket, display: string, proof: Proof): Promise<{ welcome
   });
 }
 
-/** Returns the root window of the first screen, which follows the vendor's name and the pixmap formats. */
+/** Returns the ID of the first screen's root window, which follows the vendor's name and the pixmap formats in the setup reply. */
 function rootOf(welcome: Buffer): number {
   const at = 40 + Math.ceil(welcome.readUInt16LE(24) / 4) * 4 + welcome[29]! * 8;
   return welcome.length >= at + 4 ? welcome.readUInt32LE(at) : 0;
 }
 
-/** Pads bytes with zeros to a multiple of four. */
+/** Returns the bytes, padded with zeros to a multiple of four. */
 function padded(bytes: Buffer): Buffer {
   return Buffer.concat([bytes, Buffer.alloc(-bytes.length & 3)]);
 }
 
-// The proof with which a client connects to an X server: a cookie in the authority file (Xau, Xsecurity(7))
+// The proof with which a client authenticates to an X server: a cookie from the authority file (Xau, Xsecurity(7))
 
-/** The name of an X server in the authority file. */
+/** The identification of an X server in an authority file. */
 interface Party {
   readonly family: number;
   readonly address: Buffer;
-  /** The display number, such as `0`; empty means any display. */
+  /** The display number, such as `0`; '' stands for any display. */
   readonly number: string;
 }
 
@@ -205,7 +207,10 @@ const anyFamily = 65535;
 const cookieProtocol = 'MIT-MAGIC-COOKIE-1';
 const nothing: Proof = { protocol: '', data: Buffer.alloc(0) };
 
-/** Returns the first cookie for a server in the authority file, or else an empty proof, which many servers accept. Never rejects. */
+/**
+ * Returns the first cookie for a server in the authority file. If there is no cookie, returns an empty proof, which many servers accept.
+ * Never rejects.
+ */
 async function findProof(server: Party, path = join(homedir(), '.Xauthority')): Promise<Proof> {
   const bytes = await readRegularFile(path, maxFileBytes).catch(() => Buffer.alloc(0));
   for (const { party, proof } of readEntries(bytes))
@@ -219,8 +224,8 @@ function isFor({ family, address, number }: Party, server: Party): boolean {
 }
 
 /**
- * Reads the entries in a file. An entry consists of a family, followed by the address, number, protocol and data, each preceded by its
- * length, in big-endian order.
+ * Yields the entries in an authority file. An entry consists of a family, followed by the address, number, protocol and data, each preceded
+ * by its length. All numbers are big-endian.
  */
 function* readEntries(bytes: Buffer): Iterable<{ party: Party; proof: Proof }> {
   let place = 0;
@@ -244,26 +249,29 @@ function* readEntries(bytes: Buffer): Iterable<{ party: Party; proof: Proof }> {
       };
     }
   } catch (error) {
-    if (!(error instanceof RangeError)) throw error; // the file is truncated, but the previous entries are valid
+    if (!(error instanceof RangeError)) throw error; // the file is truncated, but the entries before this point are valid
   }
 }
 
-// Connects to the X server of DISPLAY before the hotkey library does, because the library aborts the process or sometimes hangs if there is
-// no server.
+// Connects to the X server in DISPLAY before the hotkey library does so. Without a server, the library would abort the process or sometimes
+// hang.
 
 const deadlineMs = 3000;
 const firstPort = 6000;
 
-/** The address families in an authority file (Xauth.h). */
+/** The codes of address families in an authority file (Xauth.h). */
 const family = { internet: 0, internet6: 6, local: 256 } as const;
 
-/** A connected socket, and the server at the other end, as named in an authority file. */
+/** A connected socket and the server that it is connected to, as identified in an authority file. */
 interface Reached {
   readonly socket: Socket;
   readonly server: Party;
 }
 
-/** Connects to the display: `:0`, `unix:0.1`, `desk:0`, `localhost:10.0`, `[::1]:0`, or the path of its socket. Errors: one sentence. */
+/**
+ * Connects to a display: `:0`, `unix:0.1`, `desk:0`, `localhost:10.0`, `[::1]:0`, or the path of its socket. Errors: `Error` with a
+ * sentence.
+ */
 async function reachDisplay(display: string): Promise<Reached> {
   const { places, number } = readDisplay(display);
   const reasons: string[] = [];
@@ -297,7 +305,7 @@ function reach(place: NetConnectOpts): Promise<Socket> {
   });
 }
 
-/** Returns the name of a server: the host name if the server is on this machine, otherwise the address. */
+/** Returns the identification of a server: by host name if the server is on this machine, otherwise by address. */
 function partyOf({ remoteAddress, remoteFamily }: Socket, number: string): Party {
   const address = remoteAddress?.replace(/^::ffff:/, '');
   if (address === undefined || address === '::1' || address.startsWith('127.'))
