@@ -392,7 +392,7 @@ export const widgetSchemas = {
     zones,
   }),
   events: z.strictObject({
-    type: kind('events', 'The last changes of parameters, as a table', { size: [2, 2] }),
+    type: kind('events', 'The most recent changes to parameters, as a table', { size: [2, 2] }),
     ...place,
     addresses: z
       .array(address, { error: 'a list of addresses' })
@@ -401,7 +401,7 @@ export const widgetSchemas = {
     last: line(maxEvents).default(10).describe('The number of changes to list, newest first'),
   }),
   schedule: z.strictObject({
-    type: kind('schedule', 'The time until an entry of a schedule closes or opens, or fires next', {
+    type: kind('schedule', 'The time until a schedule entry next opens, closes or fires', {
       suits: ['B', 'T'],
       isSecondary: true,
       size: [2, 1],

@@ -129,7 +129,7 @@ function createCheck(mistakes: MistakeList, file: CheckedFile, { whyUnknown, why
     if (widget === undefined) return undefined;
     for (const message of mistakesIn(widget)) mistakes.add(file, [...path, message.key], message.text);
     if (widget.id !== undefined && ids.has(widget.id))
-      mistakes.add(file, [...path, 'id'], `expected a name of only one widget, got ${describe(widget.id)} twice`);
+      mistakes.add(file, [...path, 'id'], `expected a unique name, got ${describe(widget.id)} twice`);
     if (widget.id !== undefined) ids.add(widget.id);
     const why = whyNoDashboard?.(String(widget.to));
     if (type === 'link' && widget.to !== undefined && why !== undefined) mistakes.add(file, [...path, 'to'], why);
@@ -254,7 +254,7 @@ function* mistakesIn(widget: Loose): Generator<{ key: string; text: string }> {
       if (widget[key] !== undefined)
         yield {
           key,
-          text: 'expected another mode for this setting, got "momentary", which writes as long as it is held',
+          text: 'expected a different mode for this setting, got "momentary", which writes while the button is held',
         };
   if (typeof min === 'number' && typeof max === 'number' && min >= max)
     yield { key: 'max', text: `expected a number above min (${min}), got ${describe(max)}` };

@@ -36,7 +36,7 @@ function formulaOf(part: Part): Formula {
   }
   const of = (Array.isArray(args) ? args : [args]).filter(isPart);
   if (op === 'in' && of[1]?.op !== 'list')
-    throw new ExpressionMistake("expected a list after in, such as ['a', 'b']", of[1]?.start ?? start);
+    throw new ExpressionMistake(`expected a list after "in", such as ['a', 'b']`, of[1]?.start ?? start);
   if (op !== 'list' && !(operators as readonly string[]).includes(op))
     throw new ExpressionMistake(
       `expected constants, operators and ${lookUps.join(', ')}, got ${part.input.slice(start, part.end)}`,

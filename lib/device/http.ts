@@ -253,7 +253,11 @@ class HttpLink implements Link {
     const { method } = exchange.request;
     const becomesGet = (head.status === 303 && method !== 'HEAD') || (head.status < 303 && method === 'POST');
     if (to.origin !== from.origin && !becomesGet && method !== 'GET' && method !== 'HEAD') {
-      this.fail(exchange, `expected ${method} to stay with the device, got a redirect to ${to.origin}`, true);
+      this.fail(
+        exchange,
+        `expected ${method} not to be redirected away from the device, got a redirect to ${to.origin}`,
+        true,
+      );
       return;
     }
     if (becomesGet) {
@@ -550,7 +554,7 @@ class Exchange implements Dispatcher.DispatchHandler {
       return this.#head === undefined
         ? 'the device closed the connection without an answer'
         : 'the device closed the connection before the end of the answer';
-    if (code === 'UND_ERR_HEADERS_OVERFLOW') return `the head of the answer is longer than ${maxHeadBytes} bytes`;
+    if (code === 'UND_ERR_HEADERS_OVERFLOW') return `the header of the answer is longer than ${maxHeadBytes} bytes`;
     if (code.startsWith('HPE_')) return `the answer is not HTTP: ${message}`;
     return message === '' ? code || error.name : connectReason(error);
   }

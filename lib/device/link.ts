@@ -181,7 +181,7 @@ export class DeviceLink {
     const look = () => {
       const silentMs = scheduler.now() - this.#heardMs;
       if (silentMs >= idleTimeoutMs) {
-        const what = this.#receivedMs > this.#heardMs ? 'has sent no expected message' : 'has been silent';
+        const what = this.#receivedMs > this.#heardMs ? 'has sent none of the expected messages' : 'has been silent';
         this.#ended(link, `the device ${what} for ${Math.round(silentMs / 100) / 10} s`, undefined);
       } else next = scheduler.schedule(look, idleTimeoutMs - silentMs);
     };

@@ -574,7 +574,7 @@ class SerialLink implements Link {
 
   async #open(target: SerialTarget): Promise<void> {
     const { SerialPort } = await import('serialport').catch(() => {
-      throw new Error('the package serialport is not installed: npm install serialport');
+      throw new Error('the package serialport is not installed: run npm install serialport');
     });
     if (this.#isEnded) return;
     const port = new SerialPort({ ...target, autoOpen: false });

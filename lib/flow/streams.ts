@@ -99,7 +99,9 @@ export class Streams {
   ): Observable<T> {
     const stream = new Observable<T>((subscriber: Subscriber<T>) => {
       if (this.#sources === undefined)
-        throw new Error('only the hub subscribes to streams of a flow file: use the stream as `from` of a rule');
+        throw new Error(
+          'only the hub subscribes to the streams in a flow file: use the stream as the `from` of a rule',
+        );
       return subscribe(this.#sources, (value) => runInFlow(this.#flow, () => subscriber.next(value)));
     });
     const { stack = '' } = new Error('asked');

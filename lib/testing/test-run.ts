@@ -207,7 +207,7 @@ export class TestRun {
 
   #reject(expectation: Expectation, actual: Value | undefined): void {
     const { address, text, place } = expectation;
-    if (expectation.isMetBy(actual)) this.#fail(address, `expected never ${text}, got it (${place()})`);
+    if (expectation.isMetBy(actual)) this.#fail(address, `got ${text}, which \`never\` rules out (${place()})`);
   }
 
   #explain({ address, isTrigger, text, place }: Expectation, actual: Value | undefined): string {

@@ -181,7 +181,7 @@ test(
   'a question for a button that is held',
   mistakes,
   widget({ type: 'button', mode: 'momentary', confirm: 'Sure?' }),
-  'widgets[0].confirm: expected another mode for this setting, got "momentary", which writes as long as it is held',
+  'widgets[0].confirm: expected a different mode for this setting, got "momentary", which writes while the button is held',
 );
 test(
   'a link that leads nowhere',
@@ -214,7 +214,7 @@ test(
     layouts: { phone: { columns: 2, order: ['micc'] } },
     widgets: ['mic', 'mic'].map((id) => ({ type: 'label', label: 'Mic', id })),
   },
-  'widgets[1].id: expected a name of only one widget, got "mic" (string) twice',
+  'widgets[1].id: expected a unique name, got "mic" (string) twice',
   'layouts.phone.order[0]: unknown id of a widget "micc", did you mean "mic"?',
 );
 

@@ -103,18 +103,18 @@ const failing: Record<string, [steps: object[], mark: RegExp, given?: object]> =
     [{ at: '3m', expect: { 'clock/pulse/1': 2 } }],
     /expected fired 2 times, got fired 3 times/,
   ],
-  'never, from the start': [[{ during: 1, never: { 'desk/lamp': false } }], /expected never false, got it/],
+  'never, from the start': [[{ during: 1, never: { 'desk/lamp': false } }], /got false, which `never` rules out/],
   'never, in passing': [
     [
       { during: '10s', never: { 'desk/lamp': true } },
       { at: '5s', ...ring },
       { at: '9s', expect: { 'desk/lamp': false } },
     ],
-    /^>> {2}0:00:05\.000 {2}desk\/lamp +expected never true, got it/m,
+    /^>> {2}0:00:05\.000 {2}desk\/lamp +got true, which `never` rules out/m,
   ],
   'never of a trigger': [
     [{ ...ring, during: '3001ms', never: { 'clock/timer/1/trigger': true } }],
-    /^>> {2}0:00:03\.000 {2}clock\/timer\/1\/trigger +expected never fired, got it/m,
+    /^>> {2}0:00:03\.000 {2}clock\/timer\/1\/trigger +got fired, which `never` rules out/m,
   ],
 };
 for (const [name, [steps, mark, given]] of Object.entries(failing))

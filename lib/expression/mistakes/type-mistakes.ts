@@ -124,8 +124,8 @@ function binaryMistake({ op, left, right }: Binary, source: (part: Part) => stri
   const mistake = (message: string, at: Part) => new ExpressionMistake(message, at.start);
   if (op === 'in') {
     if (/^(list|map)/.test(rightType))
-      return mistake(`expected a list of ${wordOf(leftType)} after in, got ${aWordOf(rightType)}`, right);
-    return mistake(`expected a list after in, such as [1, 2], got ${aWordOf(rightType)}`, right);
+      return mistake(`expected a list of ${wordOf(leftType)} after "in", got ${aWordOf(rightType)}`, right);
+    return mistake(`expected a list after "in", such as [1, 2], got ${aWordOf(rightType)}`, right);
   }
   const texts = [left, right].filter((part) => typeOf(part) === 'string');
   const others = [left, right].filter((part) => typeOf(part) !== 'string');

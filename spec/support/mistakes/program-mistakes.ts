@@ -135,7 +135,7 @@ export const programMistakes: readonly Made[] = [
   row(
     'a stream that is subscribed to',
     flow("on.flag('desk/mic').¦subscribe(); return [];"),
-    'only the hub subscribes to streams of a flow file',
+    'only the hub subscribes to the streams in a flow file',
   ),
   row(
     'no default export',
