@@ -220,7 +220,7 @@ export class Outbox {
   /** Counts a message that cannot be sent. */
   fail(name: string, reason: string): void {
     this.#counts.get(name)!.failed++;
-    this.#options.context.log.warn({}, `${name}: not sent: ${reason}`, `not sent ${name}`);
+    this.#options.context.log.warn({}, `cannot send ${name}: ${reason}`, `not sent ${name}`);
     this.#touch(name);
   }
 
@@ -328,7 +328,7 @@ export class Outbox {
     const { log } = this.#options.context;
     const counts = this.#counts.get(name)!;
     if (outcome.is === 'later' && !isGivenUp) {
-      log.info({}, `${name}: will be retried: ${outcome.reason}`, `again ${name}`);
+      log.info({}, `cannot send ${name} yet and will try again: ${outcome.reason}`, `again ${name}`);
       this.#remember(message);
       return;
     }

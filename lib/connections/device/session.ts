@@ -276,7 +276,7 @@ export class Session {
     this.#greetLimit.unsubscribe();
     this.#greetLimit = this.#options.scheduler.schedule(() => {
       const isUnheard = this.#phase === 'loading' && !this.#hasHeard;
-      const reason = this.#refusal ?? `the device sent no expected message within ${limitMs / 1000} s`;
+      const reason = this.#refusal ?? `the device sent none of the expected messages within ${limitMs / 1000} s`;
       if (this.#phase === 'greeting' || (isUnheard && this.#hasQuestions)) this.#link.fail(reason);
       else if (isUnheard && this.#hasOthers) this.#events.away(reason); // an expected message may still arrive
     }, limitMs);
@@ -501,7 +501,7 @@ export class Session {
   #notUnderstood(message: Message): void {
     const { log } = this.#options;
     if (log.isDebugging === false) return; // a device may send unexpected data all day
-    log.debug({}, `not understood: ${shown(message, this.#compiled.format === 'hex')}`, 'not understood');
+    log.debug({}, `unexpected message: ${shown(message, this.#compiled.format === 'hex')}`, 'not understood');
   }
 
   // HTTP

@@ -94,7 +94,7 @@ export const sacn: DmxProtocol = {
     if (vector !== rootData) return `expected the root vector 4 or 8, got ${vector}`;
     if (packet.length < sacnHeadBytes) return `expected at least ${sacnHeadBytes} bytes, got ${packet.length}`;
     if (packet.readUInt32BE(40) !== framingData || packet[117] !== 2 || packet[118] !== 0xa1)
-      return 'expected an sACN packet with values of channels';
+      return 'expected an sACN packet with channel values';
     const count = packet.readUInt16BE(123) - 1;
     if (count < 0 || count > maxChannels || packet.length < sacnHeadBytes + count)
       return `expected 0..${maxChannels} channels in the packet, got ${count} in ${packet.length} bytes`;

@@ -141,7 +141,9 @@ class Session {
         if (doing === listening) return NEVER;
         return timer(doing.startsWith(pressing) ? pressDeadlineMs : startDeadlineMs, scheduler);
       }),
-      mergeMap(() => throwError(() => new Error(`the keyboard process hangs while ${this.#doing$.value}`))),
+      mergeMap(() =>
+        throwError(() => new Error(`the keyboard process stopped responding while ${this.#doing$.value}`)),
+      ),
     );
   }
 

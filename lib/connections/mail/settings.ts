@@ -158,7 +158,7 @@ export function mistakesOf(settings: MailSettings, inputTypes: InputTypes): read
   if (!isSecure && !starttls && password !== '' && !isLocal(host))
     found.push({
       path: ['starttls'],
-      message: `expected true, because others on the network would see the password on its way to ${host}, got false (boolean)`,
+      message: `expected true, because anyone on the network could read the password on its way to ${host}, got false (boolean)`,
     });
   if (tls?.fingerprint !== undefined && !isSecure)
     found.push({ path: ['tls', 'fingerprint'], message: 'expected an address with smtps:// for a fingerprint' });

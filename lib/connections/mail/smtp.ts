@@ -100,7 +100,7 @@ export class Smtp {
         this.#socket?.destroy(); // nodemailer can abort only the sending of a mail
       };
     };
-    const late = `the dialogue did not end within ${maxAttemptMs / 1000} s`;
+    const late = `the SMTP session did not end within ${maxAttemptMs / 1000} s`;
     return (done) => attempt({ scheduler: this.#scheduler, limitMs: maxAttemptMs, late, begin }, done);
   }
 

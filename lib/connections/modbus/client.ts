@@ -22,6 +22,7 @@ import {
   type Mode,
   RtuFramer,
   readFunctions,
+  tableNames,
 } from './frame.ts';
 import { type Block, blocksOf, type Item, splitBlock, unitName, valuesIn } from './registers.ts';
 import { type ModbusSettings, modeOf } from './settings.ts';
@@ -342,7 +343,7 @@ export class ModbusClient {
     }
     const found = this.#inFlight.get(frame.transaction);
     if (found === undefined || found.job.unitId !== frame.unitId || (frame.pdu[0]! & 0x7f) !== found.job.pdu[0]) {
-      this.#refuse(bytes, 'expected the answer to a request that waits for one');
+      this.#refuse(bytes, 'expected the answer to a pending request');
       return;
     }
     this.#events.wire('in', bytes);
@@ -396,7 +397,7 @@ export class ModbusClient {
   #takeBlock(reading: Reading, data: Buffer): void {
     const values = data[0] === data.length - 1 ? valuesIn(reading, data.subarray(1)) : undefined;
     if (values === undefined) {
-      this.#refuse(data, 'expected as many registers as the hub has asked for');
+      this.#refuse(data, 'expected as many registers as the hub requested');
       return;
     }
     const hadFaults = reading.items.filter((item) => this.#faults.delete(item)).length > 0;
@@ -432,7 +433,7 @@ export class ModbusClient {
       return;
     }
     const { table, address, items } = reading;
-    const sentence = `${table} ${address} of ${unitName(unit.id)}: ${exceptionSentence(exception)}`;
+    const sentence = `${tableNames[table]} ${address} of ${unitName(unit.id)}: ${exceptionSentence(exception)}`;
     const isNew = !this.#faults.has(items[0]!);
     for (const item of items) {
       this.#faults.set(item, sentence);

@@ -13,6 +13,14 @@ export type Mode = 'tcp' | 'rtu';
 export const tables = ['coil', 'discrete', 'input', 'holding'] as const;
 export type Table = (typeof tables)[number];
 
+/** The names of the tables in sentences. */
+export const tableNames = {
+  coil: 'coil',
+  discrete: 'discrete input',
+  input: 'input register',
+  holding: 'holding register',
+} as const satisfies Record<Table, string>;
+
 export interface Frame {
   /** The transaction number, which the answer repeats; 0 for RTU, which has no transaction numbers. */
   readonly transaction: number;

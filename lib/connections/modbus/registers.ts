@@ -8,7 +8,7 @@ import type { About, Access, ParameterDeclaration } from '../../model/parameter.
 import { convert, type Value, type ValueType } from '../../model/value.ts';
 import { combinationsOf, filled, readTemplate, type Template, type Variable } from '../id-template.ts';
 import type { SettingMistake } from '../setting.ts';
-import { mostRead, type Table, tables } from './frame.ts';
+import { mostRead, type Table, tableNames, tables } from './frame.ts';
 import { isServer, type ModbusSettings, type ParameterSettings } from './settings.ts';
 
 /** The maximum number of parameters in a connection. */
@@ -145,19 +145,23 @@ function draftOf(
   const isBit = isOfBits(table) || bit !== undefined;
   if (isBit && (as !== 'u16' || scale !== 1 || offset !== 0 || unknownIf !== undefined || length !== undefined))
     return fail('expected no `as`, `length`, `scale`, `offset` or `unknownIf` for a bit') as undefined;
-  if (isOfBits(table) && bit !== undefined) return fail(`expected no \`bit\` for a ${table}`, 'bit') as undefined;
+  if (isOfBits(table) && bit !== undefined)
+    return fail(`expected no \`bit\` for a ${tableNames[table]}`, 'bit') as undefined;
   if ((as === 'text') !== (length !== undefined))
-    return fail('expected `length` only together with `as: "text"`, and always then', 'length') as undefined;
+    return fail('expected `length` if `as` is "text", and only then', 'length') as undefined;
   if (as === 'text' && (scale !== 1 || offset !== 0 || unknownIf !== undefined))
     return fail('expected no `scale`, `offset` or `unknownIf` for text') as undefined;
   const canWrite = isServer(settings) || isWritableTable(table);
   const access = one.access ?? (canWrite ? 'read-write' : 'read-only');
   if (access !== 'read-only' && !canWrite)
-    return fail(`expected \`access\` to be read-only for ${table}`, 'access') as undefined;
+    return fail(`expected \`access\` to be read-only for \`${table}\``, 'access') as undefined;
   if (access === 'write-only' && isServer(settings))
     return fail('expected `access` to be read-only or read-write in a server', 'access') as undefined;
   if (access === 'write-only' && bit !== undefined)
-    return fail('expected access read-write, because the other bits of the register are kept', 'access') as undefined;
+    return fail(
+      'expected `access` to be read-write, because the other bits of the register are kept',
+      'access',
+    ) as undefined;
   const isConfirmed = !isServer(settings) && access === 'read-write';
   const width = isOfBits(table) ? 1 : (length ?? (as.endsWith('32') ? 2 : 1));
   const isWhole = as !== 'f32' && Number.isInteger(scale) && Number.isInteger(offset);

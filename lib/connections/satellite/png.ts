@@ -43,7 +43,7 @@ function readPng(bytes: Buffer): Picture {
     else if (type === 'IEND') break;
     at += 12 + length;
   }
-  if (head === undefined || head.length < 13) throw new Error('expected a whole PNG image');
+  if (head === undefined || head.length < 13) throw new Error('expected a complete PNG image');
   const [width, height] = [head.readUInt32BE(0), head.readUInt32BE(4)];
   const [depth, colours, , , interlace] = [head[8]!, head[9]!, 0, 0, head[12]!];
   const channels = channelsOf[colours];
@@ -82,9 +82,9 @@ function inflate(parts: readonly Buffer[], length: number): Uint8Array {
   try {
     rows = inflateSync(Buffer.concat(parts), { maxOutputLength: length });
   } catch {
-    throw new Error('expected a whole PNG image');
+    throw new Error('expected a complete PNG image');
   }
-  if (rows.length < length) throw new Error('expected a whole PNG image');
+  if (rows.length < length) throw new Error('expected a complete PNG image');
   return rows;
 }
 
@@ -93,7 +93,7 @@ function unfilter(rows: Uint8Array, rowBytes: number, channels: number, height: 
   for (let y = 0; y < height; y++) {
     const start = y * (rowBytes + 1) + 1;
     const filter = rows[start - 1]!;
-    if (filter > 4) throw new Error('expected a whole PNG image');
+    if (filter > 4) throw new Error('expected a complete PNG image');
     if (filter === 0) continue;
     for (let x = 0; x < rowBytes; x++) {
       const at = start + x;

@@ -321,7 +321,11 @@ export class SatelliteSession {
     timer.unsubscribe();
     first.contest = undefined;
     if (client.isOpen)
-      this.#refused(client, line, `${first.client.link.name} has a surface with this device ID, which is alive`);
+      this.#refused(
+        client,
+        line,
+        `${first.client.link.name} has a surface with this device ID, which is still connected`,
+      );
   }
 
   /** Handles a key press or the turn of an encoder. Returns the reason if the line is refused. */

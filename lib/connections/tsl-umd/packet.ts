@@ -97,13 +97,13 @@ function decode5(bytes: Buffer): Packet | string {
   const screen = bytes.readUInt16LE(4);
   const displays: Display[] = [];
   for (let at = v5HeaderBytes; at < bytes.length; ) {
-    if (bytes.length - at < 6) return 'expected whole displays in a TSL UMD 5 packet';
+    if (bytes.length - at < 6) return 'expected complete displays in a TSL UMD 5 packet';
     const control = bytes.readUInt16LE(at + 2);
     if ((control & displayControlFlag) !== 0)
       return 'expected displays, got control data, which TSL UMD 5 does not define';
     const length = bytes.readUInt16LE(at + 4);
     const end = at + 6 + length;
-    if (end > bytes.length) return 'expected whole texts in a TSL UMD 5 packet';
+    if (end > bytes.length) return 'expected complete texts in a TSL UMD 5 packet';
     const encoded = bytes.subarray(at + 6, end);
     const text = (flags & utf16Flag) === 0 ? narrowText(encoded) : encoded.toString('utf16le');
     const values: Partial<Record<Part, Value>> = { text: readText(text), brightness: (control >> 6) & 3 };
@@ -311,7 +311,7 @@ class HeaderFramer implements Framer {
     for (const byte of bytes) {
       if (byte >= 0x80) {
         if (this.#length > 0)
-          this.#refuse(Buffer.from(this.#packet.subarray(0, this.#length)), 'expected a whole packet');
+          this.#refuse(Buffer.from(this.#packet.subarray(0, this.#length)), 'expected a complete packet');
         this.#length = 0;
       } else if (this.#length === 0) {
         outside++;

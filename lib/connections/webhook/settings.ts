@@ -243,7 +243,7 @@ function hookMistakes(name: string, hook: HookSettings): SettingMistake[] {
   if (secret !== undefined && token !== undefined)
     found.push({ path, message: 'expected either `secret` or `token`, got both' });
   if (where !== undefined && token === undefined)
-    found.push({ path: [...path, 'where'], message: 'expected a token with where, got none' });
+    found.push({ path: [...path, 'where'], message: 'expected `token` together with `where`, got none' });
   const message = secret === undefined ? undefined : secretMistake(scheme, secret);
   if (message !== undefined) found.push({ path: [...path, 'secret'], message });
   for (const [id, value] of Object.entries(values)) found.push(...valueMistakes([...path, 'values', id], value));
@@ -298,7 +298,7 @@ export function hintsOf(settings: WebhookSettings): readonly SettingHint[] {
     if (token !== undefined && where !== undefined && 'query' in where)
       hints.push({
         path: ['in', name, 'where'],
-        message: 'proxies and senders log the addresses of requests, with the token',
+        message: 'proxies and senders log request addresses, which contain the token',
       });
   }
   for (const [name, { url, secret, headers }] of Object.entries(settings.out)) {

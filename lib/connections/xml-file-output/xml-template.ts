@@ -199,7 +199,7 @@ class TemplateParser {
     this.#start = end;
     if (literal === '') return;
     const missing = encoding.missing && literal.match(encoding.missing)?.[0];
-    if (missing !== undefined) this.#fail(`expected ${encoding.name} in markup, which cannot hold "${missing}"`);
+    if (missing !== undefined) this.#fail(`expected markup in ${encoding.name}, which cannot encode "${missing}"`);
     this.#pieces.push(literal);
   }
 

@@ -317,13 +317,17 @@ test('a device that is only listened to is running while it sends messages that 
     'it.device.json5': `{ about: 'It', frame: { end: '\\n' }, timeout: '20ms', parameters: { level: { type: 'I', on: 'LEVEL {value:int}' } } }`,
   });
   await hub.logged(/^connection "from" is running$/);
-  await hub.logged(/^connection "later" is degraded: .*: the device sent no expected message within 0\.1 s$/);
+  await hub.logged(/^connection "later" is degraded: .*: the device sent none of the expected messages within 0\.1 s$/);
   later.send('LEVEL 5\n');
   await hub.logged(/^connection "later" is running$/);
-  await hub.logged(/^connection "never" is degraded: .*: the device has sent no expected message for 0\.\d s$/);
+  await hub.logged(
+    /^connection "never" is degraded: .*: the device has sent none of the expected messages for 0\.\d s$/,
+  );
   t.false(hub.lines.some(({ message }) => message === 'connection "never" is running'));
   isGood = false;
-  await hub.logged(/^connection "from" is degraded: .*: the device has sent no expected message for 0\.\d s$/);
+  await hub.logged(
+    /^connection "from" is degraded: .*: the device has sent none of the expected messages for 0\.\d s$/,
+  );
   t.is(hub.find('from/heading')!.value, 123.456);
 });
 

@@ -464,7 +464,7 @@ test('redirects are followed, credentials never to another origin, nor back from
   );
   t.is(device.requests.filter((request) => request === 'GET /loop').length, 12, 'five redirects, and again');
   hub.write('it/set', true, writer);
-  await hub.logged(/cannot set set: expected PUT to stay with the device, got a redirect to http:/);
+  await hub.logged(/cannot set set: expected PUT not to be redirected away from the device, got a redirect to http:/);
   hub.write('it/host', true, writer);
   await hub.logged(/cannot set host: expected at most 5 redirects, got more/);
   t.true(other.requests.length > 1 && other.requests.every((request) => request.startsWith('GET ')));

@@ -223,8 +223,8 @@ test.serial('two names on one key are said', async (t) => {
   const connection = startKeyboard(t, { inputKeys: ['6-minus'], outputKeys: ['minus-6'] });
   await state(connection, 'running');
   t.deepEqual(logged(connection), [
-    'warn: input/6-minus cannot be detected: the keyboard layout has "6" and "minus" on one key',
-    'warn: output/minus-6 cannot be pressed: the keyboard layout has "minus" and "6" on one key',
+    'warn: input/6-minus cannot be detected: the keyboard layout has "6" and "minus" on the same key',
+    'warn: output/minus-6 cannot be pressed: the keyboard layout has "minus" and "6" on the same key',
   ]);
   await x.setxkbmap('us');
 });

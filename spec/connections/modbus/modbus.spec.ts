@@ -118,7 +118,7 @@ test('an address that does not exist is reported, and costs its neighbours nothi
   await eventually(() => /illegal data address/.test(statusOf(hub, 'it').reason ?? ''), 'the reason');
   t.is(
     statusOf(hub, 'it').reason,
-    'holding 903 of unit 1: illegal data address: the device has no such address (exception 2)',
+    'holding register 903 of unit 1: illegal data address: the device has no such address (exception 2)',
   );
   await has(hub, 'near/10', 899);
   t.is(value(hub, 'far'), 10);

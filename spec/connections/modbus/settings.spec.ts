@@ -88,7 +88,10 @@ for (const [settings, mistake] of [
   ],
   ["listen: 1, parameters: { a: { holding: 1, as: 'text' } }", /expected `length` only together with `as: "text"`/],
   ["listen: 1, parameters: { a: { holding: 65535, as: 'f32' } }", /expected addresses up to 65535/],
-  ["tcp: 'a:1', parameters: { a: { input: 1, access: 'read-write' } }", /expected `access` to be read-only for input/],
+  [
+    "tcp: 'a:1', parameters: { a: { input: 1, access: 'read-write' } }",
+    /expected `access` to be read-only for `input`/,
+  ],
   ["tcp: 'a:1', parameters: { a: { holding: 1, as: 'u8' } }", /as: (?:expected )?one of u16, i16, u32, i32, f32, text/],
   ["tcp: 'a:1', parameters: { a: { holding: 1, scale: 0 } }", /expected a number other than 0/],
   [

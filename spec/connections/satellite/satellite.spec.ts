@@ -234,7 +234,7 @@ test('a second surface with the same device ID is refused while the first is ali
   const second = surface(t, { port, deviceId: 'streamdeck:1', args: 'BITMAPS=0 TEXT=1' });
   t.regex(
     await second.start(),
-    /^ADD-DEVICE ERROR .*MESSAGE="127\.0\.0\.1:\d+ has a surface with this device ID, which is alive"/,
+    /^ADD-DEVICE ERROR .*MESSAGE="127\.0\.0\.1:\d+ has a surface with this device ID, which is still connected"/,
   );
   t.false(first.isClosed);
   first.press(1);

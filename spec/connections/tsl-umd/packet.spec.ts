@@ -138,8 +138,8 @@ for (const [what, bytes, reason] of [
   ['control data of 4', '82 52 41 202020202020202020202020202020 0b 02 10 03', /control data/],
   ['screen control data', '0400 00 02 0000', /screen control data/],
   ['control data of 5', '0a00 00 00 0000 0100 0080 0000', /got control data/],
-  ['half a display', '0600 00 00 0000 0100', /whole displays/],
-  ['half a text', '0b00 00 00 0000 0100 0000 0500 41', /whole texts/],
+  ['half a display', '0600 00 00 0000 0100', /complete displays/],
+  ['half a text', '0b00 00 00 0000 0100 0000 0500 41', /complete texts/],
   ['something else', '0102030405', /packet of TSL UMD/],
 ] as const)
   test(`${what} that is wrong is refused`, (t) => {

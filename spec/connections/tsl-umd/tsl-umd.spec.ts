@@ -292,7 +292,7 @@ test('values are stale when the controller is silent, and fresh with its next pa
   await eventually(() => hub.find('it/cam/1/lh')!.device?.staleSince !== undefined, 'stale values');
   send(Buffer.from('garbage'), port);
   await has(hub, 'cam/1/lh', undefined);
-  t.regex(statusOf(hub, 'it').reason, /has (?:been silent|sent no expected message) for/);
+  t.regex(statusOf(hub, 'it').reason, /has (?:been silent|sent none of the expected messages) for/);
   send(packet(5, '1 "CAM" lh=green'), port);
   await has(hub, 'cam/1/lh', 2);
   await isRunning(hub);

@@ -136,7 +136,7 @@ const mistakes: [template: string, message: RegExp][] = [
   ['<?xml version="1.1"?><a/>', /^template:1:21: expected XML of version 1.0, got "1.1"/],
   [`<a>$${'x'.repeat(256)}</a>`, /^template:1:\d+: expected a Parameter ID of at most 255 characters/],
   ['<?xml version="1.0" encoding="KOI8-R"?><a/>', /^template: expected one of the encodings UTF-8, .*, got "KOI8-R"/],
-  ['<?xml version="1.0" encoding="US-ASCII"?>\n<ä/>', /^template:2:4: expected US-ASCII in markup, .*"ä"/],
+  ['<?xml version="1.0" encoding="US-ASCII"?>\n<ä/>', /^template:2:4: expected markup in US-ASCII, .*"ä"/],
 ];
 for (const [template, message] of mistakes)
   test(`mistake: ${JSON.stringify(template).slice(0, 60)}`, (t) => {

@@ -63,7 +63,7 @@ function whyNotIn(layout: Layout, names: readonly string[], side: Side): string 
         : [layout.pressedFor(name)].filter((code) => code !== undefined);
     if (codes.length === 0) return `the keyboard layout has no key "${name}"`;
     const other = codes.map((code) => owners.get(code)).find((owner) => owner !== undefined);
-    if (other !== undefined) return `the keyboard layout has "${other}" and "${name}" on one key`;
+    if (other !== undefined) return `the keyboard layout has "${other}" and "${name}" on the same key`;
     for (const code of codes) owners.set(code, name);
   }
   return '';

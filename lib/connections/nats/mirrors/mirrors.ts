@@ -162,7 +162,7 @@ export class Mirrors {
     if (this.#hubs.size >= maxHubs && !this.#forgetStalest()) {
       log.warn(
         { hub: name },
-        `hub "${name}" is not mirrored: this hub already mirrors ${maxHubs} others`,
+        `hub "${name}" is not mirrored: this hub already mirrors ${maxHubs} other hubs`,
         'too many hubs',
       );
       return undefined;

@@ -40,7 +40,7 @@ export const endpoints = [
     read: ({ hub }, { query }, rest) => {
       const after = new URLSearchParams(query).get('after') ?? '0';
       if (!/^\d{1,15}$/.test(after))
-        throw new HubError('bad-request', `after: expected the number of a frame, got ${describe(after)}`);
+        throw new HubError('bad-request', `after: expected a frame number, got ${describe(after)}`);
       return hub
         .wire(decodePath(rest), Number(after))
         .map(({ time, ...frame }) => ({ ...frame, time: toIsoTime(time) }));

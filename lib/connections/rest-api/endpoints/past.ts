@@ -156,7 +156,7 @@ export function readRange(
   const to = toText === 'now' ? latest : Math.floor(readMoment('to', withPlus(toText), now));
   const from = Math.floor(readMoment('from', withPlus(fromText), now));
   if (from > to)
-    throw new HubError('bad-request', `from: expected a time before to, got ${describe(fromText)}, which is later`);
+    throw new HubError('bad-request', `from: expected a time before \`to\`, got ${describe(fromText)}, which is later`);
   return { from, to };
 }
 

@@ -111,7 +111,7 @@ function readConfirm(text: string | undefined): number | undefined {
   if (ms !== undefined && ms >= 1 && ms <= longestConfirmMs) return ms;
   throw new HubError(
     'bad-request',
-    `confirm: expected a time of 1ms to ${longestConfirmMs / 1000}s, got ${describe(text)}`,
+    `confirm: expected a duration from 1ms to ${longestConfirmMs / 1000}s, got ${describe(text)}`,
   );
 }
 

@@ -168,7 +168,7 @@ function reply(exchange: Exchange, answer: Answer, asJson: boolean, service: Fil
 }
 
 function replyUnsatisfiable(response: HttpResponse, { bytes }: StaticFile, asJson: boolean): void {
-  const error = new HubError('range-not-satisfiable', `Range: expected a range within the ${bytes} bytes`);
+  const error = new HubError('range-not-satisfiable', `Range: expected a range within the ${bytes} bytes of the file`);
   replyError(response, error, asJson, [['Content-Range', `bytes */${bytes}`]]);
 }
 

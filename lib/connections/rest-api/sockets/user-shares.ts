@@ -67,7 +67,7 @@ function tooMuch(limit: keyof Limits, what: string, share: string): LimitError {
   return new LimitError(
     limit,
     'bad-request',
-    `sub: expected at most ${what} in all clients of ${shownAddress(share)}, got more`,
+    `sub: expected at most ${what} across all clients of ${shownAddress(share)}, got more`,
   );
 }
 

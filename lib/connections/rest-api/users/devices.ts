@@ -136,7 +136,7 @@ export class Devices {
     if (dashboard !== undefined && !account.rights.mayOpen(dashboard))
       throw new HubError(
         'forbidden',
-        `dashboard: expected one that user "${user}" may open, got ${describe(dashboard)}`,
+        `dashboard: expected a dashboard that user "${user}" may open, got ${describe(dashboard)}`,
       );
     const kiosks = [...this.#byDigest.values()].filter(({ kind }) => kind === 'kiosk').length;
     if (kiosks + this.#links.list().length >= limits.kiosks.default)

@@ -8,7 +8,8 @@ import { readPasswordText } from './passwords.ts';
 const addressGlob = z
   .string({ error: 'a glob of addresses such as "s2/**"' })
   .refine((glob) => glob.includes('**') || /^[^/].*\/.*[^/]$/.test(glob), {
-    error: ({ input }) => `expected a glob of addresses such as "s2/**", got ${describe(input)}, which matches none`,
+    error: ({ input }) =>
+      `expected a glob of addresses such as "s2/**", got ${describe(input)}, which matches no address`,
   });
 const globs = (about: string) => z.array(addressGlob).default([]).describe(`Globs of addresses: ${about}`);
 

@@ -70,7 +70,7 @@ test('an invalid query is refused with a sentence, and a hub without a store has
     ['before=x', /^before: expected the number of an entry, got "x" \(string\)$/],
     ['from=soon', /^from: expected a time such as .*, got "soon" \(string\)$/],
     ['to=soon', /^to: expected a time/],
-    ['from=-1h&to=-2h', /^from: expected a time before to/],
+    ['from=-1h&to=-2h', /^from: expected a time before `to`/],
     [`text=${'x'.repeat(201)}`, /^text: expected at most 200 characters, got 201$/],
   ];
   for (const [query, expected] of rows) {

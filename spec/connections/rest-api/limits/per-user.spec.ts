@@ -61,10 +61,10 @@ test('the clients of a user share limits of subscriptions and steps; removed one
     [one, 2],
   ] as const) // prettier-ignore
     t.is((await client.of(sub)).error, undefined);
-  const tooMany = 'sub: expected at most 3 subscriptions in all clients of user ann, got more';
+  const tooMany = 'sub: expected at most 3 subscriptions across all clients of user ann, got more';
   t.is((await other.of(2)).error, tooMany);
   t.is((await third.of(2)).error, undefined);
-  const tooLong = 'sub: expected at most patterns of 50 steps in all clients of user ann, got more';
+  const tooLong = 'sub: expected at most patterns of 50 steps across all clients of user ann, got more';
   t.is((await one.of(2, [{ regex: '(a|b|c){20}x' }])).error, tooLong);
   one.close();
   await one.closed();
@@ -81,7 +81,7 @@ test('the patterns of all subscriptions of a user share a limit of characters, r
     client.send({ sub, include: addresses(sub) });
     return (await client.frames.until((frame) => 'error' in frame || 'mode' in frame)).at(-1);
   };
-  const error = 'sub: expected at most patterns of 65536 characters in all clients of user ann, got more';
+  const error = 'sub: expected at most patterns of 65536 characters across all clients of user ann, got more';
   t.like(await answerOf(one, 1), { sub: 1, mode: 'snapshot' });
   t.like(await answerOf(other, 2), { sub: 2, mode: 'snapshot' });
   t.like(await answerOf(other, 3), { sub: 3, error });

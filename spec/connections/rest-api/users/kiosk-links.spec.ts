@@ -88,7 +88,7 @@ const dashboards: [user: string, dashboard: string, status: number, detail: RegE
   ['door', 'none', 404, /dashboard: expected the name of a dashboard, got \\"none\\"/],
   ['ann', 'gone', 404, /dashboard: expected the name of a dashboard, got \\"gone\\"/],
   ['ann', '../dashboards/door', 404, /dashboard: expected the name of a dashboard/],
-  ['door', 'desk', 403, /dashboard: expected one that user \\"door\\" may open, got \\"desk\\" \(string\)/],
+  ['door', 'desk', 403, /dashboard: expected a dashboard that user \\"door\\" may open, got \\"desk\\" \(string\)/],
   ['none', 'door', 404, /user: expected the name of a user, got \\"none\\"/],
 ];
 for (const [user, dashboard, status, detail] of dashboards)

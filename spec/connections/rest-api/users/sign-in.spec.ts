@@ -236,7 +236,7 @@ test('two connections cannot keep their devices in the same file', async (t) => 
 const mistakes: [user: object, mistake: RegExp][] = [
   [
     { read: ['s2'] },
-    /users\.x\.read\[0\]: expected a glob of addresses such as "s2\/\*\*", got "s2" \(string\), which matches none/,
+    /users\.x\.read\[0\]: expected a glob of addresses such as "s2\/\*\*", got "s2" \(string\), which matches no address/,
   ],
   [{ read: 's2/**' }, /users\.x\.read: expected .*got "s2\/\*\*" \(string\)/],
   [{ raed: ['**'] }, /users\.x.*"raed", did you mean "read"\?/],

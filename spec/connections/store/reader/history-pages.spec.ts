@@ -177,7 +177,7 @@ test('invalid queries are refused with a sentence', async (t) => {
   for (const [query, sentence] of [
     ['points=0', 'points: expected an integer 1..10000, got "0" (string)'],
     ['points=1e3', 'points: expected an integer 1..10000, got "1e3" (string)'],
-    ['from=-1h&to=-2h', 'from: expected a time before to, got "-1h" (string), which is later'],
+    ['from=-1h&to=-2h', 'from: expected a time before `to`, got "-1h" (string), which is later'],
     ['format=xml', 'format: expected json or csv, got "xml" (string)'],
   ] as const)
     t.deepEqual(await refused(`/hub/history/refused/level?${query}`), [400, 'bad-request', sentence, undefined]);

@@ -72,7 +72,7 @@ export function readDatabase(path: string): DatabaseSync {
   const database = new DatabaseSync(path, { readOnly: true, timeout: busyMs });
   try {
     const { application_id: id } = database.prepare('PRAGMA application_id').get() as { application_id: number };
-    if (id !== applicationId) throw new DamagedError('it is not a database of a store');
+    if (id !== applicationId) throw new DamagedError('it is not a store database');
     return database;
   } catch (error) {
     database.close();

@@ -109,7 +109,7 @@ for (const [headers, status, body, contentRange] of ranges)
     const answer = await ask(t, hub.port, 'GET /digits', { headers });
     t.is(answer.status, status);
     t.is(answer.headers['content-range'], contentRange);
-    if (status === 416) t.is(answer.text, 'Range: expected a range within the 10 bytes\n');
+    if (status === 416) t.is(answer.text, 'Range: expected a range within the 10 bytes of the file\n');
     else t.is(answer.text, body);
   });
 
