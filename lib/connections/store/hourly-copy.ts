@@ -1,4 +1,4 @@
-// An hourly copy of a database, which replaces a damaged database. A separate thread makes the copy.
+// Makes an hourly copy of a database, which replaces a database that is damaged. A separate thread makes the copy.
 
 import type { Worker } from 'node:worker_threads';
 import { messageOf } from '../../model/error.ts';
@@ -6,7 +6,7 @@ import { startThread } from './store-thread.ts';
 import type { DatabaseFiles } from './thread/database/files.ts';
 import type { Copied } from './thread/values/values-messages.ts';
 
-/** The interval between copies. The first copy, and the next attempt after a failure, are made sooner. */
+/** The interval between two copies, in milliseconds. The first copy, and the next attempt after a failure, are made sooner. */
 export const copyEveryMs = 3_600_000;
 const firstMs = 60_000;
 const againMs = 300_000;
@@ -35,7 +35,7 @@ export class HourlyCopy {
     return now >= this.#dueAt && this.#worker === undefined;
   }
 
-  /** Makes a copy immediately; `now` returns the time at which the copy is finished. Never rejects. */
+  /** Makes a copy immediately, and plans the next one. `now` returns the current time. Never rejects. */
   async make(now: () => number): Promise<Copied> {
     const copied = await this.#copy();
     this.#worker = undefined;
@@ -53,7 +53,7 @@ export class HourlyCopy {
       worker.once('message', resolve).once('error', fail);
       worker.once('exit', () => fail('its thread was terminated'));
     } catch (error) {
-      fail(error); // too many threads, or not enough memory for another one
+      fail(error); // the machine has too many threads, or not enough memory for another thread
     }
     return promise;
   }

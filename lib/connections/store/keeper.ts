@@ -11,32 +11,32 @@ import type { Archive, WritingStatus } from '../persistence.ts';
 import type { HourlyCopy } from './hourly-copy.ts';
 import type { LeftOut, OpenedStored, Written } from './thread/values/values-messages.ts';
 
-/** The maximum time for which `flush` waits for changes to be written. */
+/** The maximum time for which `flush` waits for changes to be written, in milliseconds. */
 const flushDeadlineMs = 2000;
 /**
- * The maximum time for which a database stays open for its readers at the end. The last process to close a database empties its log, which
- * a reader cannot do.
+ * The maximum time for which a database stays open for its readers when the keeper ends, in milliseconds. The last process to close a
+ * database empties the write-ahead log, which a reader cannot do.
  */
 const readersDeadlineMs = 500;
 /** The pauses between attempts to open or write a database after a failure. */
 const againTimes = { firstMs: 500, longestMs: 5000 };
-/** The maximum number of losses shown; only the newest are kept. */
+/** The maximum number of losses in the state, which are the newest. */
 const shownLosses = 5;
 
 export interface KeeperOptions {
   readonly hub: HubPort;
   readonly scheduler: SchedulerLike;
-  /** The thread that writes. */
+  /** The thread that writes to the database. */
   readonly writer: { end(): Promise<void> };
-  /** The hourly copy; undefined if no copy is made. */
+  /** Makes hourly copies of the database; undefined if no copies are made. */
   readonly copy?: HourlyCopy;
-  /** Resolves when the readers of the database have ended. Called at the end. */
+  /** Resolves when the readers of the database have ended. Called when the keeper ends. */
   readersEnded?(): Promise<unknown>;
 }
 
 /**
- * Returns the pause between two writes of data that must be on disk within half a second. Because each write has a fixed cost, the pause is
- * twice as long after a write of many rows.
+ * Returns the pause between two writes, in milliseconds, for data that must be on disk within half a second. Because each write has a fixed
+ * cost, the pause is twice as long after a write of many rows.
  */
 export function tickAfter(rows: number): number {
   return rows < muchRows ? quickTickMs : slowTickMs;
@@ -46,7 +46,7 @@ const muchRows = 50;
 const quickTickMs = 100;
 const slowTickMs = 200;
 
-/** The result of a write: more data is waiting, all data was written, or there was nothing to write. */
+/** The result of a write: `more` if more data is waiting, `all` if all data was written, `nothing` if there was nothing to write. */
 export type Wrote = 'more' | 'all' | 'nothing';
 
 export abstract class Keeper {
@@ -58,19 +58,19 @@ export abstract class Keeper {
   protected readonly listening = new Subscription();
   protected isOpen = false;
   protected isEnding = false;
-  /** The reason why nothing can currently be written. */
+  /** The reason why nothing can be written at present; undefined if writing is possible. */
   protected trouble: string | undefined;
-  /** The time of the oldest row. */
+  /** The time of the oldest row in the database, in milliseconds since 1970; undefined if unknown. */
   protected oldest: number | undefined;
   readonly #what: string;
   readonly #options: KeeperOptions;
   readonly #state: StateReporter;
   readonly #backoff = new Backoff(againTimes);
-  /** The losses, which are shown until the connection is restarted. */
+  /** The losses since the connection was started, one sentence each. */
   #losses: readonly string[] = [];
-  /** The callers that wait until all changes so far have been written. */
+  /** The functions to call when all changes so far have been written. */
   #flushing: (() => void)[] = [];
-  /** When all data was last written, on the connection's clock. */
+  /** The time at which all data had last been written, on the connection's clock. */
   #caughtUpAt: number;
 
   /** `what` names the rows in messages, such as `entries`. */
@@ -84,19 +84,19 @@ export abstract class Keeper {
     this.#caughtUpAt = options.scheduler.now();
   }
 
-  /** The interface between the keeper and the rest of the hub. */
+  /** What the keeper offers to the rest of the hub. */
   abstract readonly archive: Archive;
-  /** The interval between writes. */
+  /** The interval between two writes, in milliseconds. */
   protected abstract readonly tickMs: number;
-  /** The number of lost rows. */
+  /** The number of rows lost since the start. */
   protected abstract readonly lost: number;
   /** Whether data is waiting to be written. */
   protected abstract readonly isBehind: boolean;
-  /** One sentence per fault, apart from write faults. */
+  /** Returns one sentence per fault, except write faults. */
   protected abstract reasons(): readonly (string | undefined)[];
-  /** Opens the database. */
+  /** Opens the database, and reports the result with `noteOpened`. */
   protected abstract open(): Promise<void>;
-  /** Writes a batch. */
+  /** Writes the next batch; `isLast` means that no further batch follows. */
   protected abstract write(isLast: boolean): Promise<Wrote>;
 
   status(): WritingStatus {
@@ -113,7 +113,7 @@ export abstract class Keeper {
     await within(promise, flushDeadlineMs, this.#options.scheduler);
   }
 
-  /** Writes until `end` is called. Rejects if the thread has ended. */
+  /** Opens the database and writes to it until `end` is called. Rejects if the thread has ended. */
   async keep(): Promise<void> {
     const { scheduler, copy, hub } = this.#options;
     const happens$ = merge(hub.changes$, hub.persistence.auditEvents$);
@@ -132,7 +132,7 @@ export abstract class Keeper {
     }
   }
 
-  /** Writes all waiting data and ends the thread. */
+  /** Writes all waiting data and ends the thread. `kept` is the promise from `keep`. */
   async end(kept: Promise<unknown>): Promise<void> {
     this.listening.unsubscribe();
     this.isEnding = true;
@@ -148,7 +148,7 @@ export abstract class Keeper {
     }
   }
 
-  /** Applies the result of opening the database. */
+  /** Notes the result of opening the database: its losses, and whether it can be written. */
   protected noteOpened({ losses, reason, copyAgeMs }: Omit<OpenedStored<unknown>, 'held'>): void {
     this.noteLosses(losses);
     this.noteTrouble(reason);
@@ -166,7 +166,7 @@ export abstract class Keeper {
     if (trouble === undefined) this.#backoff.reset();
   }
 
-  /** Waits until a batch is on disk or has failed. */
+  /** Waits until a batch has been written or the write has failed; notes and returns the result. */
   protected async commit(writing: Promise<Written>): Promise<Written> {
     const written = await this.disk.watch(writing);
     if (written.state === 'written') {
@@ -179,7 +179,7 @@ export abstract class Keeper {
     return written;
   }
 
-  /** Causes the database to be reopened. */
+  /** Marks the database as closed, so that it is opened again. */
   protected openAnew(_isDamaged: boolean): void {
     this.isOpen = false;
   }
@@ -216,8 +216,8 @@ export abstract class Keeper {
 }
 
 /**
- * Runs a keeper until the subscriber unsubscribes. Emits the state whenever it changes. Cold; errors if the thread has ended. `finish`
- * waits for the last write.
+ * Runs a keeper until the subscriber unsubscribes. Emits the keeper's state whenever the state changes. Cold; errors if the thread has
+ * ended. `finish` waits for the last write.
  */
 export function runKeeper(
   create: (report: (event: ConnectionEvent) => void) => Keeper,
@@ -237,9 +237,12 @@ export function runKeeper(
 
 // Detects a slow disk: the state shows the lag during a slow commit and for a while afterwards.
 
-/** Slower commits are reported, because changes may then take more than half a second to be on disk. */
+/**
+ * The duration of a commit above which the disk counts as slow, in milliseconds: changes may then take more than half a second to reach the
+ * disk.
+ */
 const slowMs = 300;
-/** The time after the last slow commit from which the disk counts as recovered. */
+/** The time after the last slow commit from which the disk counts as recovered, in milliseconds. */
 const recoveredMs = 2000;
 const reportEveryMs = 1000;
 
@@ -248,19 +251,19 @@ class SlowDisk {
   readonly #report: () => void;
   #last: { readonly ms: number; readonly at: number } | undefined;
 
-  /** `report` is called whenever the lag changes. */
+  /** `report` is called whenever the lag has changed. */
   constructor(scheduler: SchedulerLike, report: () => void) {
     this.#scheduler = scheduler;
     this.#report = report;
   }
 
-  /** Describes the lag in the last slow commit; undefined if the disk is not slow. */
+  /** Returns a sentence with the lag of the last slow commit; undefined if the disk is not slow. `what` names the rows. */
   describeLag(what: string): string | undefined {
     if (this.#last !== undefined && this.#scheduler.now() - this.#last.at > recoveredMs) this.#last = undefined;
     return this.#last && `${what} are written with a lag of ${this.#last.ms} ms: the disk is slow`;
   }
 
-  /** Waits for a commit and measures its duration. Errors: any error from the commit. */
+  /** Measures the duration of a commit, and resolves to its result. Errors: any error from the commit. */
   async watch<Result>(commit: Promise<Result>): Promise<Result> {
     const startedAt = this.#scheduler.now();
     const note = () => {
@@ -291,7 +294,10 @@ export class StateReporter {
     this.#report = report;
   }
 
-  /** Sets the faults, one sentence each; undefined stands for a fault that does not exist. */
+  /**
+   * Sets the faults, one sentence each, and reports the state if it has changed. An undefined argument stands for a fault that does not
+   * exist.
+   */
   set(...reasons: readonly (string | undefined)[]): void {
     const reason = reasons.filter((text) => text !== undefined).join('; ');
     if (reason === this.#reported) return;
@@ -300,12 +306,15 @@ export class StateReporter {
   }
 }
 
-// A store with nothing to write sleeps until something happens, so that an idle hub remains idle.
+// A store that has nothing to write sleeps until something happens, so that an idle hub remains idle.
 
-/** The maximum sleep, after which the store finds changes that arrived without an event. */
+/** The maximum sleep, in milliseconds, after which the store finds changes that arrived without an event. */
 const idleMs = 200;
 
-/** For `Pause.until`: resolves `delayMs` after the next event. Only a single event is awaited, so that frequent events cost nothing. */
+/**
+ * Returns an argument for `Pause.until`, which resolves `delayMs` after the next event. Only a single event is awaited, so that frequent
+ * events cost nothing.
+ */
 function afterNext(happens$: Observable<unknown>, delayMs: number, scheduler: SchedulerLike) {
   return (resolve: () => void): Subscription => {
     const waiting = new Subscription();
@@ -320,11 +329,11 @@ function afterNext(happens$: Observable<unknown>, delayMs: number, scheduler: Sc
   };
 }
 
-// The rows that a database refused. The message names the first refused row and states how many others there are.
+// Counts the rows that a database has refused. The message names the first refused row.
 
 class LeftOutCount {
   readonly #what: string;
-  /** The number of refused rows. */
+  /** The number of rows refused so far. */
   count = 0;
   /** The message for operators; undefined if no row was refused. */
   text: string | undefined;
@@ -341,16 +350,16 @@ class LeftOutCount {
   }
 }
 
-// The number of rows written per second, averaged over the last ten seconds.
+// Measures the number of rows written per second, averaged over the last ten seconds.
 
 const spanSeconds = 10;
 
 class RowRate {
-  /** The counts by second, modulo the length of the period. */
+  /** The number of rows written in each second, modulo the length of the period. */
   readonly #rows = new Array<number>(spanSeconds).fill(0);
   #second = 0;
 
-  /** Counts rows; `nowMs` never decreases. */
+  /** Counts rows that were written at `nowMs`, which never decreases. */
   add(nowMs: number, rows: number): void {
     this.#rows[this.#moveTo(nowMs) % spanSeconds]! += rows;
   }
@@ -360,7 +369,7 @@ class RowRate {
     return this.#rows.reduce((sum, rows) => sum + rows, 0) / spanSeconds;
   }
 
-  /** Clears the counts for the seconds since the last call, up to the whole period. */
+  /** Clears the counts of the seconds since the last call, up to the whole period; returns the current second. */
   #moveTo(nowMs: number): number {
     const second = Math.floor(nowMs / 1000);
     for (let passed = Math.max(this.#second, second - spanSeconds) + 1; passed <= second; passed++)

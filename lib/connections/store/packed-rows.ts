@@ -5,10 +5,10 @@ import { giveWay } from './thread/give-way.ts';
 
 export type Cell = string | number | boolean | undefined;
 
-/** Rows of equal length, stored cell by cell. */
+/** Rows of equal length, packed cell by cell. */
 export interface PackedRows {
   readonly rows: number;
-  /** The kind of each cell. */
+  /** The kind of each cell, which is a value of `kind`. */
   readonly kinds: Uint8Array<ArrayBuffer>;
   /** The value of each number, or the length of each string. */
   readonly numbers: Float64Array<ArrayBuffer>;
@@ -18,7 +18,7 @@ export interface PackedRows {
 
 const kind = { nothing: 0, no: 1, yes: 2, number: 3, text: 4 } as const;
 
-/** Packs rows of equal length. */
+/** Packs rows of equal length into a few buffers and one string. */
 export function packRows(rows: readonly (readonly Cell[])[]): PackedRows {
   const cells = rows.length * (rows[0]?.length ?? 0);
   const kinds = new Uint8Array(cells);
@@ -40,12 +40,12 @@ export function packRows(rows: readonly (readonly Cell[])[]): PackedRows {
   return { rows: rows.length, kinds, numbers, texts };
 }
 
-/** Returns the buffers, which are transferred instead of being copied. */
+/** Returns the buffers of packed rows, which are transferred between threads instead of being copied. */
 export function buffersOf({ kinds, numbers }: PackedRows): ArrayBuffer[] {
   return [kinds.buffer, numbers.buffer];
 }
 
-/** Unpacks the rows in the thread that writes them. */
+/** Restores packed rows in the thread that writes them. */
 export function unpackRows({ rows, kinds, numbers, texts }: PackedRows): Cell[][] {
   const width = kinds.length / rows;
   const unpacked: Cell[][] = [];
@@ -67,18 +67,18 @@ export function unpackRows({ rows, kinds, numbers, texts }: PackedRows): Cell[][
 }
 
 const code = { '-': 0x2d, '.': 0x2e, '0': 0x30 } as const;
-/** The largest integer for which there is a fast path. Larger integers are rare. */
+/** The largest integer that is written quickly, digit by digit. Larger integers are rare. */
 const mostQuick = 99_999_999;
-/** The maximum numbers of bytes that a number and a character take. */
+/** The maximum number of bytes that a number takes, and that a UTF-16 code unit takes. */
 const numberBytes = 32;
 const characterBytes = 3;
 
-/** Writes JSON as bytes. Building a string would take several times as long and leave garbage. */
+/** Collects JSON as bytes. Building a string would take several times as long and leave garbage. */
 export class JsonBytes {
   #bytes: Buffer<ArrayBuffer>;
   length = 0;
 
-  /** The initial size of the buffer is `bytes`; the buffer grows if necessary. */
+  /** `bytes` is the initial size of the buffer, which grows if necessary. */
   constructor(bytes: number) {
     this.#bytes = Buffer.allocUnsafeSlow(bytes);
   }
@@ -88,17 +88,17 @@ export class JsonBytes {
     return this.#bytes.subarray(0, this.length);
   }
 
-  /** Makes room for the given count of numbers or single bytes. */
+  /** Makes room for a number of numbers or single bytes. */
   reserve(numbers: number): void {
     if (this.length + numbers * numberBytes > this.#bytes.length) this.#grow(numbers * numberBytes);
   }
 
-  /** Writes a byte. Call `reserve` first. */
+  /** Appends a byte. Call `reserve` first. */
   put(byte: number): void {
     this.#bytes[this.length++] = byte;
   }
 
-  /** Writes an integer. Call `reserve` first. */
+  /** Appends an integer. Call `reserve` first. */
   putInteger(integer: number): void {
     if (integer < 0) this.put(code['-']);
     let rest = Math.abs(integer);
@@ -117,7 +117,7 @@ export class JsonBytes {
     } while (rest > 0);
   }
 
-  /** Writes a finite number. If `isReal` is set, SQLite reads this number as a float. Call `reserve` first. */
+  /** Appends a finite number; with `isReal`, SQLite reads the number as a float. Call `reserve` first. */
   putNumber(number: number, isReal: boolean): void {
     if (Number.isSafeInteger(number)) {
       this.putInteger(number);
@@ -127,7 +127,7 @@ export class JsonBytes {
     } else this.length += this.#bytes.write(`${number}`, this.length);
   }
 
-  /** Writes a string that is already JSON. */
+  /** Appends a string that is already JSON. */
   putText(text: string): void {
     const most = text.length * characterBytes;
     if (this.length + most > this.#bytes.length) this.#grow(most);

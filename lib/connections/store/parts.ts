@@ -8,12 +8,15 @@ import type { ConnectionEvent } from '../connection.ts';
 import { StateReporter } from './keeper.ts';
 
 /**
- * A part of a store. A part reports its state soon after the subscription; the store has started once all parts have reported theirs. After
- * an error, the store subscribes again, after 1 s, 2 s, … 30 s. Cold; never completes.
+ * A part of a store. It emits its state soon after the subscription; the store has started once all parts have done so. After an error, the
+ * store subscribes again, after 1 s, 2 s, … 30 s. Cold; never completes.
  */
 export type Part = Observable<ConnectionEvent>;
 
-/** Runs the parts of a store, which are given by name. The reason for a fault begins with the name of the part, except for values. */
+/**
+ * Runs the parts of a store, by name, and emits the combined state. The reason for a fault begins with the name of the part, except for
+ * values.
+ */
 export function runParts(parts: Readonly<Record<string, Part>>, scheduler: SchedulerLike): Observable<ConnectionEvent> {
   return new Observable((subscriber) => {
     const reasons = new Map<string, string | undefined>();

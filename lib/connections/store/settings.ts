@@ -30,7 +30,7 @@ const auditSetting = z
 
 const expectedEvery = "'change' or a duration of up to a minute, such as '1s'";
 const expectedDeadband = 'a number, at least 0';
-/** The maximum interval, which is the length of a row of `minute`. */
+/** The maximum interval between recorded changes, in milliseconds: the length of a row of `minute`. */
 const longestEveryMs = 60_000;
 
 const entrySchema = z.strictObject({
@@ -81,7 +81,7 @@ export function rulesOf(entries: z.output<typeof historySetting>): HistoryRule[]
 
 const selectionName = z.string().regex(/^[a-z0-9-]{1,64}$/, { error: 'a name of 1 to 64 characters a-z, 0-9 and -' });
 
-/** `{'studio-1': {include: ['s1/**']}}` */
+/** The selections by name: `{'studio-1': {include: ['s1/**']}}`. */
 const snapshotSettings = record(selectionName, z.strictObject(selectionSettings))
   .refine((selections) => Object.keys(selections).length <= maxSelections, {
     error: `at most ${maxSelections} selections`,
@@ -128,7 +128,7 @@ function readBytes(text: string): number | undefined {
 
 // Retention times in settings.
 
-/** `'90d'`, `'1y'` → milliseconds; `'forever'` → Infinity; with `mayBeNone`, `'0'` → 0. */
+/** Returns the schema of a retention time: `'90d'`, `'1y'` → milliseconds; `'forever'` → Infinity; with `mayBeNone`, `'0'` → 0. */
 function longDuration(defaultText: string, { mayBeNone = false } = {}) {
   const expected = `a duration such as '90d' or '1y', or 'forever'${mayBeNone ? ", or '0'" : ''}`;
   return readBy(z.string({ error: expected }).default(defaultText), expected, (text) => {
@@ -138,19 +138,19 @@ function longDuration(defaultText: string, { mayBeNone = false } = {}) {
   });
 }
 
-// The parts of the available disk space: half for the history, a quarter each for the values and the audit.
+// How the available disk space is divided: half for the history, a quarter each for the values and the audit.
 
 interface Room {
-  /** The maximum size of the database of values. Its copy, a copy in progress and the log may each be just as large. */
+  /** The maximum size of the database of values, in bytes. Its copy, a copy in progress and the log may each be just as large. */
   readonly valuesBytes: number;
   readonly history: HistoryRoom;
-  /** The maximum size of the audit database. Its copy and a copy in progress may each be just as large. */
+  /** The maximum size of the audit database, in bytes. Its copy and a copy in progress may each be just as large. */
   readonly auditBytes: number;
 }
 
-/** The maximum log size for a large database. */
+/** The maximum size of the history's write-ahead log, in bytes. */
 const mostLogBytes = 32_000_000;
-/** Space for lock files and for the index that threads use to share a log. */
+/** The space for lock files and for the index with which threads share a write-ahead log, in bytes. */
 const spareBytes = 500_000;
 
 export function roomOf(maxSize: number): Room {

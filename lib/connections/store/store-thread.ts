@@ -6,7 +6,7 @@ import { messageOf } from '../../model/error.ts';
 import { awaitAnswer } from '../../model/waiting-threads.ts';
 
 const options = {
-  /** Suppresses Node.js's warning that its SQLite module is experimental, which operators do not need to see. */
+  /** Suppresses a warning of Node.js that its SQLite module is experimental, which operators do not need to see. */
   execArgv: ['--disable-warning=ExperimentalWarning'],
   /** Limits the space for new objects to 2 MiB. Otherwise, each thread would take up to 32 MiB, even after days. */
   resourceLimits: { maxYoungGenerationSizeMb: 3 },
@@ -19,7 +19,7 @@ export interface ThreadData<Data = undefined> {
   readonly data: Data;
 }
 
-/** Starts the program `thread/<name>`. Throws if the system cannot create a thread. */
+/** Starts a thread with the program `thread/<name>`. Throws if the system cannot create a thread. */
 export function startThread<Data>(name: string, data?: Data, transferList: readonly TransferListItem[] = []): Worker {
   const program = new URL(`./thread/${name}${extname(import.meta.filename)}`, import.meta.url);
   const number = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
@@ -37,12 +37,12 @@ export function startThread<Data>(name: string, data?: Data, transferList: reado
 }
 
 /**
- * The time in which newly started threads are collected. A single process then sets the policy of all of them, because a process costs as
- * much as a short thread.
+ * The time for which newly started threads are collected, in milliseconds. A single process then sets the policy of all of them, because a
+ * process costs as much as a short thread.
  */
 const settleMs = 1000;
 let settling: NodeJS.Timeout | undefined;
-/** The kernel IDs of threads that may still interrupt other threads when they wake up. */
+/** The kernel IDs of threads that may interrupt other threads when they wake up. */
 const interrupting = new Set<Int32Array>();
 
 async function neverInterrupt(): Promise<void> {
@@ -52,13 +52,13 @@ async function neverInterrupt(): Promise<void> {
   const threads = known.map((number) => Atomics.load(number, 0)).filter((number) => number > 0);
   if (threads.length === 0) return;
   const { spawn } = await import('node:child_process'); // most threads that use this module never get here
-  const command = 'for thread; do chrt --batch --pid 0 "$thread"; done'; // Node.js has no call for it; part of util-linux
+  const command = 'for thread; do chrt --batch --pid 0 "$thread"; done'; // chrt is part of util-linux; Node.js has no such call
   const shell = spawn('sh', ['-c', command, 'sh', ...threads.map(String)], { stdio: 'ignore' });
-  shell.on('error', () => {}); // there is no shell or no chrt
+  shell.on('error', () => {}); // the system has no shell or no chrt
   shell.unref();
 }
 
-/** A store thread. Requests and answers must be data that can be sent between threads. */
+/** A thread of a store, which answers one request at a time. Requests and answers must be data that can be sent between threads. */
 export class StoreThread<Request, Answer> {
   readonly #program: string;
   readonly #what: string;
@@ -66,14 +66,14 @@ export class StoreThread<Request, Answer> {
   #last: Promise<unknown> = Promise.resolve();
   #isEnded = false;
 
-  /** The first request starts the program `thread/<program>`; `what` describes the thread in errors, such as `writes values`. */
+  /** The first request starts the program `thread/<program>`. `what` describes the thread in errors, such as `writes values`. */
   constructor(program: string, what: string) {
     this.#program = program;
     this.#what = what;
   }
 
   /**
-   * Starts the thread ahead of its first request, which then takes less time. An idle thread does not keep the process alive. If the system
+   * Starts the thread ahead of the first request, which then takes less time. An idle thread does not keep the process alive. If the system
    * cannot create a thread, the first request tries again and reports the error.
    */
   start(): void {
@@ -82,14 +82,17 @@ export class StoreThread<Request, Answer> {
     } catch {}
   }
 
-  /** Sends a request once all earlier requests have been answered. Rejects if the thread has ended or the system cannot create a thread. */
+  /**
+   * Sends a request once all earlier requests have been answered, and resolves to the answer. Rejects if the thread has ended or the system
+   * cannot create a thread.
+   */
   ask(request: Request, transfer: readonly ArrayBuffer[] = []): Promise<Answer> {
     const answer = this.#last.then(() => this.#askNow(request, transfer));
     this.#last = answer.catch(() => {});
     return answer;
   }
 
-  /** Ends the thread once all requests have been answered, including the last request. */
+  /** Ends the thread once all requests have been answered, including `last`, which is sent as the last request. */
   async end(last?: Request): Promise<void> {
     await this.#last;
     if (last !== undefined && this.#worker !== undefined) await this.ask(last).catch(() => {});

@@ -22,7 +22,7 @@ import { gather } from './values/gather.ts';
 import { keptOf, type OpenedValues, openValues, prepareValues, valuesOf } from './values/keep-values.ts';
 import { CausesWriter } from './values/kept-causes.ts';
 
-/** The databases that were opened during the start of the hub, before the connection is running. */
+/** The databases as opened during the start of the hub, before the connection is running. */
 interface Restoring {
   readonly values: OpenedValues;
   readonly audit: OpenedLog;
@@ -59,7 +59,7 @@ export const store = defineGatewayType({
   run: (context, hub) =>
     defer(() => {
       const { settings, scheduler } = context;
-      const restored = (context.left as Restoring[] | undefined)?.pop(); // popped, so that the context does not keep all values in memory
+      const restored = (context.left as Restoring[] | undefined)?.pop(); // popped, so that the context no longer holds all values in memory
       const shelf = new SnapshotShelf(Math.min(maxBytesOfAll, roomOf(settings.maxSize).valuesBytes / 4));
       if (restored?.values.read !== undefined) shelf.adopt(restored.values.read);
       let readersEnded: Promise<unknown> = Promise.resolve();
@@ -96,12 +96,12 @@ export const store = defineGatewayType({
     }),
 });
 
-/** The interval at which a rehearsal packs changes. */
+/** The interval at which a rehearsal packs changes, in milliseconds. */
 const rehearsedMs = 10;
 
 /**
- * Does the same work per change on the hub's thread as a store, but without threads and files, so that V8 compiles the code before there is
- * load.
+ * A connection type that does the same work per change on the hub's thread as a store, but without threads and files, so that V8 compiles
+ * the code before there is load.
  */
 export const storeRehearsal = defineGatewayType({
   type: 'store-rehearsal',
@@ -141,7 +141,7 @@ export const storeRehearsal = defineGatewayType({
     }),
 });
 
-/** Returns a part's database file for readers. */
+/** Returns the database file of a part, for readers. */
 function readFileOf({ settings, resolvePath }: Context, hub: HubPort, part: 'history' | 'audit'): ReadFile {
   const archive = () => hub.persistence.archive?.[part];
   return {
@@ -151,7 +151,7 @@ function readFileOf({ settings, resolvePath }: Context, hub: HubPort, part: 'his
   };
 }
 
-/** Runs a part only while this hub owns the folder, that is, while the database of values is open. */
+/** Runs a part only while this hub owns the folder of the store, that is, while the database of values is open. */
 function whileOurs(isOurs$: Observable<boolean>, part: Part): Part {
   return isOurs$.pipe(
     distinctUntilChanged(),

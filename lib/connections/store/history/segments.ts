@@ -1,25 +1,25 @@
-// Recorded time. After a clock jump, a time may occur twice or never. A segment lies between two jumps; within a segment, times increase in
-// recording order. If segments overlap in time, the newest one counts.
+// Recorded time. After a clock jump, a time may occur twice or never. A segment lies between two clock jumps; within a segment, times
+// increase in recording order. If segments overlap in time, the newest segment counts.
 
-/** A clock jump that precedes the change with the number `sequence`. */
+/** A clock jump between two changes; `sequence` is the number of the first change after the jump. */
 export interface RecordedJump {
   readonly sequence: number;
-  /** What the clock should have shown and what it showed, in milliseconds since 1970. */
+  /** The time that the clock should have shown, and the time that it showed, in milliseconds since 1970. */
   readonly before: number;
   readonly after: number;
-  /** The number of the last gap that was written before the jump. */
+  /** The row number of the last gap that was recorded before the jump. */
   readonly gap: number;
-  /** 1 if the jump is a start of the hub, whose gap is the next row. */
+  /** 1 if the jump is a start of the hub, in which case the gap in the next row belongs to it. */
   readonly start: 0 | 1;
 }
 
 export interface Segment {
-  /** The segment's index in recording order. */
+  /** The index of the segment in recording order. */
   readonly index: number;
-  /** The range of times: from `from`, up to but not including `to`. */
+  /** The times of the segment, in milliseconds since 1970: from `from`, up to but not including `to`. */
   readonly from: number;
   readonly to: number;
-  /** The range of change numbers: from `first`, up to but not including `last`. */
+  /** The numbers of the changes in the segment: from `first`, up to but not including `last`. */
   readonly first: number;
   readonly last: number;
 }
@@ -29,7 +29,7 @@ export interface Interval {
   readonly to: number;
 }
 
-/** A part of a segment that counts for its time. */
+/** A part of a segment that no newer segment overlaps. */
 export interface Piece extends Interval {
   readonly segment: Segment;
 }
@@ -37,10 +37,10 @@ export interface Piece extends Interval {
 export class Segments {
   readonly #jumps: readonly RecordedJump[];
   readonly #all: readonly Segment[];
-  /** Whether no time occurs twice, so that times increase in recording order. */
+  /** Whether the clock was never set back, so that no time occurs twice and times increase in recording order. */
   readonly isOrdered: boolean;
 
-  /** `jumps` is in recording order; everything up to `end` has been recorded. */
+  /** `jumps` is in recording order; everything up to the time `end` has been recorded. */
   constructor(jumps: readonly RecordedJump[], end = Number.POSITIVE_INFINITY) {
     this.#jumps = jumps;
     this.isOrdered = jumps.every(({ before, after }) => after >= before);
@@ -57,7 +57,7 @@ export class Segments {
     return this.#jumps;
   }
 
-  /** The newest segment. */
+  /** The newest segment, which is still being recorded. */
   get present(): Segment {
     return this.#all.at(-1)!;
   }
@@ -67,17 +67,19 @@ export class Segments {
     return this.#all.length > 1 && this.#all.filter((one) => one.from < to && from < one.to).length > 1;
   }
 
-  /** Returns the segment that contains a change. */
+  /** Returns the segment that contains the change with a number. */
   of(sequence: number): Segment {
     return this.#all.findLast(({ first }) => first <= sequence)!;
   }
 
-  /** Returns the segment recorded before the given one; undefined for the first segment. */
+  /** Returns the segment that was recorded just before another segment; undefined for the first segment. */
   before({ index }: Segment): Segment | undefined {
     return this.#all[index - 1];
   }
 
-  /** Returns the valid pieces within a range, in chronological order. Skipped times have no piece. */
+  /**
+   * Returns the parts of segments that count within a range of times, in chronological order. Times that the clock skipped are not covered.
+   */
   within(range: Interval): readonly Piece[] {
     let open: readonly Interval[] = [range];
     const pieces: Piece[] = [];
@@ -92,7 +94,7 @@ export class Segments {
     return pieces.sort((one, other) => one.from - other.from);
   }
 
-  /** Returns the parts of a segment, in chronological order. A part with `isShared` overlaps another segment. */
+  /** Returns the parts of a segment within a range of times, in chronological order. A part with `isShared` overlaps another segment. */
   partsOf(segment: Segment, range: Interval): readonly (Interval & { readonly isShared: boolean })[] {
     const own = [{ from: Math.max(range.from, segment.from), to: Math.min(range.to, segment.to) }];
     const others = this.#all.filter(({ index }) => index !== segment.index);
@@ -108,15 +110,16 @@ export class Segments {
     return this.#jumps[index - 1]?.start === 1;
   }
 
-  /** Returns the index of the segment that contains the gap with this row number; undefined if the gap is between two segments. */
+  /** Returns the index of the segment that contains the gap in a row; undefined if the gap is between two segments. */
   indexOfGap(row: number): number | undefined {
     const isBetween = this.#jumps.some(({ gap, start }) => start === 1 && gap === row - 1);
     return isBetween ? undefined : this.#jumps.filter(({ gap }) => gap < row).length;
   }
 
   /**
-   * Returns what is left of the gap with this row number. Later segments replace parts of a gap that lies within a segment. All segments
-   * replace parts of a gap between two segments. If the clock was set back before a start of the hub, the gap has no length.
+   * Returns the parts of a gap that no recording has replaced; `row` is the row number of the gap. Later segments replace parts of a gap
+   * that lies within a segment. All segments replace parts of a gap between two segments. If the clock was set back before a start of the
+   * hub, the gap has no length.
    */
   leftOf(gap: Interval, row: number): readonly Interval[] {
     const own = this.indexOfGap(row);
@@ -124,12 +127,12 @@ export class Segments {
     return this.#all.filter(({ index }) => index > (own ?? -1)).reduce<readonly Interval[]>(without, [gap]);
   }
 
-  /** Returns whether no segment after the one with index `place` covers a time. */
+  /** Returns whether no segment after the index `place` covers a time. */
   holdsAt(time: number, place: number): boolean {
     return !this.#all.some(({ index, from, to }) => index > place && from <= time && time < to);
   }
 
-  /** Returns the index of the segment that begins with the start of the hub to which the gap in this row belongs. */
+  /** Returns the index of the segment that begins with the start of the hub to which the gap in a row belongs. */
   #startAfter(row: number): number {
     return this.#jumps.findLastIndex(({ gap, start }) => start === 1 && gap === row - 1) + 1;
   }

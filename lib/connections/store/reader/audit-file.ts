@@ -11,7 +11,7 @@ export class AuditFile {
   readonly #file: OpenFile;
   readonly #database: DatabaseSync;
 
-  /** Opens the database. Errors: any SQLite or file system error, `DamagedError`. After an error, nothing remains open. */
+  /** Opens the audit database read-only. Errors: any SQLite or file system error, `DamagedError`. After an error, nothing remains open. */
   constructor(path: string) {
     this.#database = readDatabase(path);
     try {
@@ -31,7 +31,7 @@ export class AuditFile {
     this.#database.close();
   }
 
-  /** Returns a page as JSON. Errors: any SQLite error; `unavailable` if the query takes too long. */
+  /** Returns a page of audit entries as JSON. Errors: any SQLite error; `unavailable` if the query takes too long. */
   answer(question: AuditQuestion, deadline: Deadline): string {
     const { entries, hasMore } = findEntries(this.#database, question, () => deadline.check());
     const page: AuditPage = {
@@ -58,7 +58,7 @@ export class Opened<Database extends Openable> {
     this.#open = open;
   }
 
-  /** Returns the database at a path. Errors: any error from opening the database. */
+  /** Returns the database at a path, which is opened again if its file was replaced. Errors: any error from opening the database. */
   at(path: string): Database {
     if (this.#database === undefined || this.#path !== path || !this.#database.isInPlace) {
       this.close();

@@ -22,19 +22,25 @@ import { isWithin, readRows, readStored } from '../thread/database/read-rows.ts'
 import { DamagedError, OpenFile, readDatabase } from '../thread/database/store-database.ts';
 import type { RecordedAbsence, RecordedGap } from './histories/gaps.ts';
 
-/** A parameter that has a history. */
+/** A parameter that has a history, with its key in the database. */
 export interface Series {
   readonly id: number;
   readonly address: string;
   readonly type: ValueType;
 }
 
-/** A minute or an hour. For texts and triggers, only the time and the count are set. `last` is null if the value was unknown at the end. */
+/**
+ * A row of `minute` or `hour`. For strings and triggers, only the time and the count are set. `last` is null if the value was unknown at
+ * the end.
+ */
 export type Span = readonly [time: number, min: number, mean: number, max: number, last: number | null, count: number];
 
 export type ChangeRow = readonly [time: number, value: Stored, revision: number];
 
-/** The progress of the recording. Everything before `seen` is recorded. Spans that began before `minutes` and `hours` have their rows. */
+/**
+ * The progress of the recording. Everything before `seen` has been recorded. The spans that began before `minutes` and `hours` have their
+ * rows.
+ */
 export interface Mark {
   readonly seen: number;
   readonly minutes: number;
@@ -51,24 +57,26 @@ export interface Numbers {
 
 export const allNumbers: Numbers = { first: Number.NEGATIVE_INFINITY, last: Number.POSITIVE_INFINITY };
 
-/** The maximum number of gaps that are read, starting from the newest. */
+/** The maximum number of gaps that are read, which are the newest. */
 const maxGaps = 1000;
 
 export class PastDatabase {
   readonly #path: string;
-  /** The open file; undefined if there is no file because nothing has been recorded. */
+  /** The open file; undefined if there is no file, because nothing has been recorded. */
   readonly #file: OpenFile | undefined;
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
-  /** The table of changes with their own rows. In a database from an earlier version, this table contains all changes. */
+  /** The table of changes in separate rows. In a database from an earlier version, this table contains all changes. */
   #rows: string;
-  /** Receives the spans from `emitSpans`. */
+  /** The function to which `emitSpans` passes spans. */
   #take: (span: Span) => void = () => {};
 
-  /** Opens the database. Errors: any SQLite or file system error, `DamagedError`. After an error, nothing remains open. */
+  /**
+   * Opens the history database read-only. Errors: any SQLite or file system error, `DamagedError`. After an error, nothing remains open.
+   */
   constructor(path: string) {
     this.#path = path;
-    const isThere = exists(path); // checked only once, because another thread may create the file at any moment
+    const isThere = exists(path); // checked only once, because another thread may create the file in the meantime
     this.#database = isThere ? readDatabase(path) : emptyDatabase();
     try {
       this.#file = isThere ? new OpenFile(path) : undefined;
@@ -109,7 +117,7 @@ export class PastDatabase {
     return { seen, minutes, hours };
   }
 
-  /** Returns the series for a parameter. Without a type, returns the series with the newest type. */
+  /** Returns the series of a parameter; undefined if it has no history. Without a type, returns the series with the newest type. */
   find(address: string, type: ValueType | undefined): Series | undefined {
     const rows = this.#all<[number, ValueType]>(
       'SELECT id, type FROM parameter WHERE address = ? ORDER BY id DESC',
@@ -124,7 +132,7 @@ export class PastDatabase {
     return this.#all<[string]>('SELECT DISTINCT address FROM parameter').map(([address]) => address);
   }
 
-  /** Returns the newest gaps, oldest first. */
+  /** Returns the newest gaps, at most `maxGaps`, oldest first. */
   gaps(): RecordedGap[] {
     const select = 'SELECT start, end, lost, reason, rowid FROM gap ORDER BY rowid DESC LIMIT ?';
     return this.#all<[number, number, number, string, number]>(select, maxGaps)
@@ -133,7 +141,7 @@ export class PastDatabase {
       .reverse();
   }
 
-  /** Returns the newest absences of a connection, oldest first; `to` is 0 for an ongoing absence. */
+  /** Returns the newest absences of a connection, at most `maxGaps`, oldest first; `to` is 0 for an ongoing absence. */
   absences(connection: string): RecordedAbsence[] {
     if (!this.#hasTable('absence')) return []; // an earlier version recorded no absences
     const select =
@@ -153,7 +161,7 @@ export class PastDatabase {
       .filter(({ before, after }) => isTime(before) && isTime(after));
   }
 
-  /** Returns the spans that begin within the range, oldest first. */
+  /** Returns the minutes or hours that begin within a range, oldest first. */
   spans(table: SpanTable, { id }: Series, from: number, to: number): Span[] {
     if (from >= to) return [];
     const columns = 'time, min, mean, max, last, count';
@@ -161,8 +169,8 @@ export class PastDatabase {
   }
 
   /**
-   * Calls `take` with each span that begins within the range, oldest first, which is a third faster than returning a list. Errors: any
-   * SQLite error, and any error from `take`.
+   * Calls `take` with each minute or hour that begins within a range, oldest first, which is a third faster than returning a list. Errors:
+   * any SQLite error, and any error from `take`.
    */
   emitSpans(table: SpanTable, { id }: Series, from: number, to: number, take: (span: Span) => void): void {
     if (from >= to) return;
@@ -176,13 +184,13 @@ export class PastDatabase {
     }
   }
 
-  /** Returns the first or the last span that begins within the range. */
+  /** Returns the first or the last minute or hour that begins within a range; undefined if there is none. */
   span(table: SpanTable, which: 'first' | 'last', { id }: Series, from: number, to: number): Span | undefined {
     const select = `SELECT time, min, mean, max, last, count FROM ${table} WHERE ${spanIn}`;
     return this.#all<Span>(`${select} ORDER BY time ${orderOf(which)} LIMIT 1`, id, from, to)[0];
   }
 
-  /** Returns the starts of the hours that overlap the range and still contain changes: at most `limit` hours, oldest first. */
+  /** Returns the starts of the hours that overlap a range and still contain changes of a parameter: at most `limit` hours, oldest first. */
   changedHours({ id }: Series, from: number, to: number, limit = -1): number[] {
     const tables = this.#hasBlocks ? ['change_row', 'change_block'] : ['change'];
     const ofAll = (which: 'min' | 'max', where = '') => {
@@ -204,7 +212,7 @@ export class PastDatabase {
     return this.#all<[number]>(select, first, last, id, limit).map(([hour]) => hour * hourMs);
   }
 
-  /** Returns the first or the last `limit` changes within the range in one hour, oldest first. */
+  /** Returns the first or the last `limit` changes within a range and within one hour, oldest first. */
   changes(
     series: Series,
     hour: number,
@@ -229,7 +237,7 @@ export class PastDatabase {
     return which === 'first' ? merge(rows, packed, 1, limit) : merge(rows, packed, -1, limit).reverse();
   }
 
-  /** Returns the newest changes in one hour since `from` and before a position, newest first, with their writers and causes. */
+  /** Returns the newest changes in one hour, from the time `from` on and before a position, newest first, with their writers and causes. */
   events(
     series: Series,
     hour: number,
@@ -248,7 +256,7 @@ export class PastDatabase {
     return merge(rows, this.#inBlocks(series, hour, from, before, 'last', limit, numbers), -1, limit);
   }
 
-  /** Returns the change with this time (milliseconds since 1970) and revision; undefined if there is no such change. */
+  /** Returns the change with a time (milliseconds since 1970) and a revision; undefined if there is no such change. */
   event(series: Series, time: number, revision: number): EventRow | undefined {
     if (!isTime(time)) return undefined;
     const { id, type } = series;
@@ -274,8 +282,8 @@ export class PastDatabase {
   }
 
   /**
-   * Returns the changes of one hour in blocks, from a time on and before a position. The number of changes is at most `limit`, or exceeds
-   * it by at most one block; the last changes are returned newest first.
+   * Returns the changes that are stored in blocks of one hour, from a time on and before a position. The number of changes is at most
+   * `limit`, or exceeds it by less than one block; with `last`, the changes are returned newest first.
    */
   #inBlocks(
     series: Series,
@@ -304,8 +312,9 @@ export class PastDatabase {
   }
 
   /**
-   * Yields the blocks with this key that may contain changes between two times, in the given order. The last blocks are looked up one by
-   * one, because SQLite prepares a statement with a range and an order again each time, which takes ten times as long as reading a block.
+   * Yields the blocks with a key that may contain changes between two times, in the given order. With `last`, the blocks are looked up one
+   * by one, because SQLite prepares a statement with a range and an order again each time, which takes ten times as long as reading a
+   * block.
    */
   *#blocks(key: readonly [number, number], from: number, to: number, which: 'first' | 'last'): Iterable<StoredBlock> {
     const ofKey = 'FROM change_block WHERE hour = ? AND parameter = ? AND time';
@@ -313,7 +322,7 @@ export class PastDatabase {
       this.#all<[number | null]>(`SELECT max(time) ${ofKey} ${isUpTo} ?`, ...key, time)[0]![0];
     const byPlace = (one: StoredBlock, other: StoredBlock) => one[0] - other[0] || one[1] - other[1];
     if (which === 'first') {
-      const since = newest('<', from) ?? from; // the previous block may reach into the range
+      const since = newest('<', from) ?? from; // the block before the range may reach into it
       const select = `SELECT ${blockColumns} ${ofKey} >= ? AND time <= ? AND ${areWhole}`;
       yield* this.#all<StoredBlock>(select, ...key, since, to).sort(byPlace);
       return;
@@ -350,7 +359,7 @@ export class PastDatabase {
 
 const spanIn = `parameter = ? AND time >= ? AND time < ? AND ${isWithin('count', 'count')}`;
 
-/** SQL conditions under which a stored value has the right type. A user may have edited the value. */
+/** SQL conditions, by type, under which a stored value has the right form. A user may have edited the value. */
 const number = (types: string, most: number) =>
   ` AND typeof(value) IN (${types}) AND value BETWEEN ${-most} AND ${most}`;
 const typed: Readonly<Record<ValueType, string>> = {
@@ -361,14 +370,17 @@ const typed: Readonly<Record<ValueType, string>> = {
   T: '',
 };
 
-/** Returns whether a value that was read fulfils the same conditions. */
+/** Returns whether a value that was read fulfils the condition for its type. */
 function isStored(type: ValueType, stored: Stored): boolean {
   if (type === 'S') return typeof stored !== 'number';
   if (type === 'T') return true;
   return type === 'F' ? Number.isFinite(stored) : Number.isSafeInteger(stored);
 }
 
-/** Merges two lists of changes, both ascending (1) or descending (-1). A change that is in both lists appears once. */
+/**
+ * Merges two lists of changes, both ascending (1) or descending (-1). A change that is in both lists appears once. Returns at most `limit`
+ * changes.
+ */
 function merge<Row extends ChangeRow | EventRow>(
   rows: Row[],
   packed: readonly Row[],
@@ -388,7 +400,7 @@ function emptyDatabase(): DatabaseSync {
   return database;
 }
 
-/** Converts a stored value to a value of the hub. */
+/** Converts a stored value to a value of the given type. */
 export function toValue(type: ValueType, stored: Stored): Value {
   return type === 'B' ? stored === 1 : readStored(stored);
 }

@@ -14,7 +14,10 @@ import { createSight, heldBefore, heldIn, type Moment, type Sees } from './past-
 /** The maximum number of links in a chain of causes. */
 const maxLinks = 20;
 
-/** Returns the answer as JSON. Errors: `unknown-parameter` with the nearest address, `unavailable` if the query takes too long. */
+/**
+ * Returns the answer to a query for events as JSON. Errors: `unknown-parameter` with the nearest address, `unavailable` if the query takes
+ * too long.
+ */
 export function answerEvents(moment: Moment, question: EventsQuestion): string {
   const { parameter, limit } = question;
   const { address } = parameter;
@@ -34,7 +37,7 @@ export function answerEvents(moment: Moment, question: EventsQuestion): string {
   return `${JSON.stringify({ address, type, events, next } satisfies EventList)}\n`;
 }
 
-/** Returns the events, newest first: one more than the limit if there are more. */
+/** Returns the events that a query asks for, newest first: one more than the limit if there are more. */
 function eventsBefore({ database, deadline }: Moment, series: Series, question: EventsQuestion): EventRow[] {
   const { from, to, limit, before } = question;
   const afterAll = { time: to + 1, revision: -1 };
@@ -49,8 +52,8 @@ function eventsBefore({ database, deadline }: Moment, series: Series, question: 
 }
 
 /**
- * Returns the value that a change replaced, which is the value recorded before the change even if the clock jumped. `older` is the previous
- * change in chronological order.
+ * Returns the value that a change replaced; undefined if unknown. It is the value recorded before the change, even if the clock jumped.
+ * `older` is the previous change in chronological order.
  */
 function previousOf(
   moment: Moment,
@@ -84,7 +87,9 @@ function eventOf(names: Names, series: Series, row: EventRow, previous: EventRow
   };
 }
 
-/** Returns the chain of causes of an event. The source is hidden if the reader may not see the change that started the chain. */
+/**
+ * Returns the source and the chain of causes of an event. The source is hidden if the reader may not see the change that started the chain.
+ */
 function causesOf(names: Names, event: EventRow): Pick<HistoryEvent, 'source' | 'chain'> {
   const { chain, isWhole } = chainOf(names, event);
   const isSourceSeen = names.seesAll || (isWhole && chain.at(-1)?.parameter !== something);
@@ -114,7 +119,7 @@ function chainOf(names: Names, event: EventRow): { chain: HistoryCause[]; isWhol
   return { chain, isWhole: parameter === null };
 }
 
-/** The names of writers and parameters. Each name is read only once per answer. */
+/** The names of writers and parameters as the reader may see them. Each name is read only once per answer. */
 class Names {
   readonly database: PastDatabase;
   readonly sees: Sees;

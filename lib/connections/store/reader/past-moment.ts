@@ -17,22 +17,22 @@ import {
   type Span,
 } from './past-database.ts';
 
-/** The state of the database that all parts of an answer share. */
+/** The state of the database at the time of a query, which all parts of the answer share. */
 export interface Moment {
   readonly database: PastDatabase;
   readonly mark: Mark;
-  /** The time up to which the last recorded value applies. */
+  /** The time up to which the last recorded value applies, in milliseconds since 1970. */
   readonly until: number;
-  /** The periods between clock jumps. */
+  /** The segments of the recording, which lie between clock jumps. */
   readonly segments: Segments;
   readonly gaps: Gaps;
   readonly deadline: Deadline;
 }
 
-/** The maximum age of the mark while a store is running. */
+/** The maximum age of the mark while a store is running, in milliseconds. */
 const seenWithinMs = 15_000;
 
-/** Reads the state needed for an answer. */
+/** Reads the state of the database for an answer; `now` is the current time. */
 export function momentOf(database: PastDatabase, now: number, deadline: Deadline): Moment {
   const mark = database.mark();
   const until = now - mark.seen < seenWithinMs ? now : mark.seen;
@@ -45,7 +45,7 @@ export interface Held {
   readonly value: Stored;
 }
 
-/** Returns the first or the last `limit` changes within a range, oldest first. */
+/** Returns the first or the last `limit` changes within a range of times, oldest first. */
 export function changesIn(
   moment: Moment,
   series: Series,
@@ -66,12 +66,12 @@ export function changesIn(
   return (which === 'last' ? parts.reverse() : parts).flat();
 }
 
-/** The value from a time on; undefined if the value is unknown. */
+/** A value from a time on; undefined if the value is unknown from that time on. */
 export type StateRow = readonly [time: number, value: Stored | undefined];
 
 /**
- * Like `changesIn`, but includes the values at clock jumps, because the value after a jump is not the one that was recorded just before
- * this time.
+ * Returns the same as `changesIn`, and additionally the values at clock jumps, because the value after a jump is not the value that was
+ * recorded just before this time.
  */
 export function statesIn(
   moment: Moment,
@@ -87,14 +87,14 @@ export function statesIn(
   return which === 'first' ? all.slice(0, limit) : all.slice(-limit);
 }
 
-/** Returns the times within a range to which the clock jumped, with the values at these times. */
+/** Returns the times within a range to which the clock jumped, each with the value at that time. */
 export function startsIn(moment: Moment, series: Series, range: Interval): StateRow[] {
   return piecesOf(moment, range)
     .filter(({ from }) => from > range.from)
     .map(({ from, segment }) => [from, heldIn(moment, series, segment, from)?.value]);
 }
 
-/** Returns the pieces of segments that cover a range. Without clock jumps, there is a single piece with all revisions. */
+/** Returns the pieces of segments that cover a range. Without clock jumps, returns a single piece with all changes. */
 function piecesOf({ segments }: Moment, range: Interval): readonly (Piece & { readonly numbers: Numbers })[] {
   if (segments.isOrdered) return [{ ...range, segment: segments.present, numbers: allNumbers }];
   return segments.within(range).map((piece) => ({ ...piece, numbers: piece.segment }));
@@ -121,7 +121,7 @@ function changesOf(
   return (which === 'last' ? parts.reverse() : parts).flat();
 }
 
-/** Returns the value just before a time, and the time from which this value applied; undefined if the value is unknown. */
+/** Returns the value just before a time, and the time from which the value applied; undefined if the value is unknown. */
 export function heldBefore(moment: Moment, series: Series, time: number): Held | undefined {
   const { segments } = moment;
   if (segments.isOrdered) return heldIn(moment, series, segments.present, time);
@@ -130,8 +130,8 @@ export function heldBefore(moment: Moment, series: Series, time: number): Held |
 }
 
 /**
- * Returns the value just before a time within a segment. If the segment has no change before that time, the value at the end of the
- * previous segment is returned.
+ * Returns the value just before a time within a segment. If the segment has no change before that time, returns the value at the end of the
+ * previous segment.
  */
 export function heldIn(moment: Moment, series: Series, segment: Segment, time: number): Held | undefined {
   const { segments, gaps, deadline } = moment;
@@ -155,8 +155,8 @@ export function heldIn(moment: Moment, series: Series, segment: Segment, time: n
 }
 
 /**
- * Returns the last value in a segment before a time. If a time occurred twice, only individual changes are used, because its minutes and
- * hours mix both runs.
+ * Returns the last value in a segment before a time. Where a time occurred twice, only individual changes are used, because the minutes and
+ * hours contain both recordings.
  */
 function lastIn(moment: Moment, series: Series, segment: Segment, until: number): Held | undefined {
   const parts = moment.segments.partsOf(segment, { from: Number.NEGATIVE_INFINITY, to: until });
@@ -183,7 +183,7 @@ function lastWithin(moment: Moment, series: Series, { from, to }: Interval, numb
   return heldAtEnd(moment, series, span, span === hour ? hourMs : minuteMs, numbers);
 }
 
-/** Returns the value at the end of a span: its last change, or `last` if its changes have been deleted. */
+/** Returns the value at the end of a span: the value of its last change, or `last` if its changes have been deleted. */
 function heldAtEnd(moment: Moment, series: Series, span: Span, lengthMs: number, numbers: Numbers): Held | undefined {
   const [start, , , , last] = span;
   const change = lastChange(moment, series, { from: start, to: start + lengthMs }, numbers);
@@ -205,7 +205,7 @@ function isSpanned(database: PastDatabase, series: Series): boolean {
   );
 }
 
-/** The range of a history query, with both ends included. */
+/** The range of a history query; both ends are included. */
 export interface HistoryRange extends Interval {
   /** The maximum number of points in the answer, in addition to the value at the start. */
   readonly points: number;
@@ -217,7 +217,7 @@ export type Course = Omit<History, 'address' | 'type' | 'from' | 'to' | 'gaps'>;
 /** Returns whether the reader may see a recorded address. */
 export type Sees = (address: string) => boolean;
 
-/** Creates the check of a reader's rights. Without `sight`, the reader may see everything. */
+/** Creates the function that checks which addresses a reader may see. Without `sight`, the reader may see all addresses. */
 export function createSight(sight: Sight | undefined): Sees {
   if (sight === undefined) return () => true;
   const [read, deny] = [sight.read, sight.deny].map((globs) => globs.map(globToRegExp)) as [RegExp[], RegExp[]];
@@ -232,7 +232,7 @@ export function createSight(sight: Sight | undefined): Sees {
   };
 }
 
-/** The time limit for a query, because other queries are waiting for the thread. */
+/** The time limit for a query. Without a limit, other queries would wait too long for the thread. */
 export class Deadline {
   readonly #endMs: number;
 
@@ -248,7 +248,7 @@ export class Deadline {
     return this.#endMs - performance.now();
   }
 
-  /** Checks the time limit. Errors: `unavailable` if it is exceeded. */
+  /** Checks whether there is time left. Errors: `unavailable` if the time is over. */
   check(): void {
     if (this.isOver)
       throw new HubError('unavailable', 'the query takes too long: request a shorter time range or fewer points');

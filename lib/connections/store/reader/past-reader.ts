@@ -11,25 +11,27 @@ import { type PackedQuestion, packList, type ReadAnswer, type ReadRequest } from
 /** The maximum number of waiting queries. */
 export const maxQuestions = 4096;
 /**
- * The maximum number of queries that the thread receives together. It receives half of the waiting queries, so that it reads the second
- * half while the answers to the first half are being sent. Queries that the thread does not reach soon are queued again.
+ * The maximum number of queries that the thread receives together. The thread receives half of the waiting queries, so that it reads the
+ * second half while the answers to the first half are being sent. Queries that the thread does not reach soon are queued again.
  */
 const maxBatch = 64;
 /**
- * The number of parameters in list queries after which a batch ends, because queries that the thread does not reach have to be packed and
- * sent again.
+ * The number of parameters in list queries at which a batch ends, because queries that the thread does not reach have to be packed and sent
+ * again.
  */
 const maxBatchParameters = 1000;
-/** The time without queries after which the thread ends. */
+/** The time without queries after which the thread ends, in milliseconds. */
 const idleMs = 60_000;
 /**
- * The time after which a thread that has not answered is considered blocked by the disk, and is abandoned. The thread itself stops slow
- * queries earlier.
+ * The time after which a thread that has not answered counts as blocked by the disk, and is abandoned, in milliseconds. The thread itself
+ * stops slow queries earlier.
  */
 const hungMs = 15_000;
-/** The maximum number of blocked threads, which cannot be ended. No further thread is started, because it would be blocked as well. */
+/** The number of blocked threads, which cannot be ended, at which no further thread is started, because it would be blocked as well. */
 const maxHanging = 2;
-/** The time after which changes are certainly on disk. A query that needs the newest changes waits for at most `flushMs`. */
+/**
+ * The time after which changes are certainly on disk, in milliseconds. A query that needs the newest changes waits for at most `flushMs`.
+ */
 const writtenWithinMs = 1000;
 const flushMs = 100;
 
@@ -39,12 +41,12 @@ interface PastReaderOptions {
   readonly scheduler: SchedulerLike;
 }
 
-/** A database that another part of the store writes. */
+/** A database that another part of the store writes and the reader reads. */
 export interface ReadFile {
   readonly path: string;
   /** Resolves once all changes so far have been written. */
   flush(): Promise<void>;
-  /** Called when the database is damaged. */
+  /** Called when the reader has found damage in the database. */
   onDamage(reason: string): void;
 }
 
@@ -57,7 +59,7 @@ interface Question extends Waiting {
 type Thread = StoreThread<readonly ReadRequest[], readonly ReadAnswer[]>;
 
 /**
- * The part of a store that reads. `offer` publishes the reader and returns a function that withdraws the reader; `finish` waits until the
+ * Creates the part of a store that reads. `offer` publishes the reader and returns a function that withdraws it; `finish` waits until the
  * reader has ended. Cold; never errors.
  */
 export function readPast(
@@ -109,7 +111,7 @@ export class PastReader implements PastArchive {
     return promise;
   }
 
-  /** Ends the thread and rejects waiting queries. Resolves when the thread has ended. */
+  /** Rejects the waiting queries and ends the thread. Resolves when the thread has ended. */
   async end(): Promise<void> {
     this.#isEnded = true;
     for (let next = this.#queue.take(); next !== undefined; next = this.#queue.take())
@@ -157,8 +159,8 @@ export class PastReader implements PastArchive {
   }
 
   /**
-   * Sends queries to the thread and returns the answers to as many queries as the thread has reached. If the thread fails, the first query
-   * gets the error and the other queries are sent to the next thread.
+   * Sends queries to the thread, and returns the answers to as many of the first queries as the thread has reached. If the thread fails,
+   * the first query gets the error, and the other queries are sent to the next thread.
    */
   async #read(requests: readonly ReadRequest[]): Promise<readonly ReadAnswer[]> {
     if (this.#thread === undefined && this.#hanging >= maxHanging)
@@ -197,7 +199,7 @@ function packQuestion(question: PastQuestion): PackedQuestion {
   return question.ask === 'history' && question.list !== undefined ? packList(question) : question;
 }
 
-/** Returns whether changes from the last second matter for the answer. */
+/** Returns whether the answer to a query may depend on changes in the last second. */
 function needsRecent(question: PastQuestion): boolean {
   return question.ask !== 'history' || (question.to - question.from) / question.points < writtenWithinMs;
 }
@@ -206,15 +208,15 @@ function unavailable(message: string): HubError {
   return new HubError('unavailable', message);
 }
 
-// Queries that wait for the reader thread. Askers take turns, so that an asker with many queries does not delay the other askers.
+// The queries that wait for the reader thread. Askers take turns, so that an asker with many queries does not delay the other askers.
 
 interface Waiting {
   readonly asker: string;
   /** The cost of sending the query to the thread, expressed as a number of parameters. */
   readonly weight: number;
-  /** Whether the asker is still waiting for the answer. */
+  /** Returns whether the asker is still waiting for the answer. */
   isWanted(): boolean;
-  /** Called instead of sending the query if the answer is no longer wanted. */
+  /** Called instead of sending the query if the asker is no longer waiting for the answer. */
   drop(): void;
 }
 
@@ -233,7 +235,7 @@ export class QuestionQueue<Item extends Waiting> {
     this.#size++;
   }
 
-  /** Puts back items from the last batch that were not processed. Each asker's items come first in the asker's queue. */
+  /** Puts back queries from the last batch that were not answered. They come first again among the queries of their askers. */
   putBack(items: readonly Item[]): void {
     const later = new Map(this.#byAsker);
     this.#byAsker.clear();
@@ -245,7 +247,7 @@ export class QuestionQueue<Item extends Waiting> {
     this.#size += items.length;
   }
 
-  /** Takes up to `most` items that are still wanted, until their total weight is at least `mostWeight`. */
+  /** Removes and returns up to `most` queries that are still wanted, until their total weight reaches `mostWeight`. */
   takeSome(most: number, mostWeight = Number.POSITIVE_INFINITY): Item[] {
     const items: Item[] = [];
     for (let weight = 0; items.length < most && weight < mostWeight; ) {
@@ -257,7 +259,7 @@ export class QuestionQueue<Item extends Waiting> {
     return items;
   }
 
-  /** Takes the next item that is still wanted; undefined if there is none. */
+  /** Removes and returns the next query that is still wanted; returns undefined if there is none. */
   take(): Item | undefined {
     for (const [asker, waiting] of this.#byAsker) {
       this.#byAsker.delete(asker);

@@ -1,16 +1,16 @@
-// Messages between the hub's thread and the reader thread: a batch of queries, and the answers to the first queries, as many as are ready
-// soon. A list of parameters is sent as one string, because copying 10,000 objects would block the hub's thread for 5 ms.
+// The messages between the hub's thread and the reader thread: a batch of queries, and the answers to as many of the first queries as are
+// ready soon. A list of parameters is sent as one string, because copying 10,000 objects would block the hub's thread for 5 ms.
 import type { ErrorCode } from '../../../model/error.ts';
 import type { ValueType } from '../../../model/value.ts';
 import type { AskedParameter, HistoryQuestion, PastQuestion } from '../../persistence.ts';
 
 export interface ReadRequest {
-  /** The path of the database that contains the answer. */
+  /** The path of the database to which the query refers. */
   readonly path: string;
   readonly question: PackedQuestion;
 }
 
-/** A query. A list query contains its parameters as one string. */
+/** A query in the form in which it is sent to the thread. A list query contains its parameters as one string. */
 export type PackedQuestion = PastQuestion | PackedList;
 export type PackedList = Omit<HistoryQuestion, 'parameters'> & { readonly text: string };
 
@@ -33,6 +33,6 @@ export function unpackList({ text, ...question }: PackedList): HistoryQuestion {
 export type ReadAnswer =
   | { readonly body: Uint8Array<ArrayBuffer>; readonly tag: string }
   | { readonly code: ErrorCode; readonly message: string }
-  /** The database is damaged. The hub notifies the part that writes the database. */
+  /** The database is damaged, for this reason. The hub notifies the part that writes the database. */
   | { readonly damage: string }
   | { readonly failure: string };

@@ -10,7 +10,7 @@ import { type PackedList, packList } from './reader-messages.ts';
 
 /** The minimum number of parameters in a list that both threads share. The first thread reads shorter lists alone. */
 const longList = 100;
-/** The time for which the first thread waits for a piece: no longer than it would take to read the piece. */
+/** The maximum time for which the first thread waits for a piece, in milliseconds: no longer than it would take to read the piece. */
 const patienceMs = 50;
 
 export class SecondReader {
@@ -18,7 +18,7 @@ export class SecondReader {
   #port: MessagePort | undefined;
   #number = 0;
   #delivered = 0;
-  /** The state of the previous query, because the second thread gets no further query before it has finished the previous one. */
+  /** The state of the last query for the second thread, which gets no further query before it has finished. */
   #shared: SharedState | undefined;
 
   /** The number of pieces that the second thread has delivered. */
@@ -27,8 +27,8 @@ export class SecondReader {
   }
 
   /**
-   * Reads the pieces of a list, up to and including the first incomplete piece; `now` is the current time. Errors: any error from reading a
-   * piece.
+   * Reads the pieces of a list, up to and including the first incomplete piece. `path` is the path of the database and `now` the current
+   * time. Errors: any error from reading a piece.
    */
   read(path: string, now: number, moment: Moment, question: HistoryQuestion): Piece[] {
     const count = piecesOf(question);
@@ -84,7 +84,7 @@ export class SecondReader {
     worker.once('exit', () => {
       if (worker === this.#worker) this.#forget();
     });
-    worker.on('error', () => {}); // the first thread reads alone, and the next long list starts another thread
+    worker.on('error', () => {}); // the first thread then reads alone, and the next long list starts another thread
     this.#worker = worker;
     return port1;
   }
@@ -94,7 +94,7 @@ export class SecondReader {
     [this.#worker, this.#port, this.#shared] = [undefined, undefined, undefined];
   }
 
-  /** Takes the delivered pieces, and waits for pieces that the second thread is still reading. */
+  /** Takes the pieces that the second thread has delivered, and waits for pieces that it is still reading. */
   #collect(shared: SharedState, pieces: (Piece | undefined)[]): void {
     for (;;) {
       const [delivered, isOver] = [countDelivered(shared), hasEnded(shared)];
@@ -113,13 +113,13 @@ export class SecondReader {
 // Two threads share the pieces of a list. Each thread takes the next free piece, and the second thread delivers the pieces that it has
 // read.
 
-/** The request to the second thread. */
+/** A request to the second thread to share the pieces of a list. */
 export interface ShareRequest {
   readonly number: number;
   /** The path of the database. */
   readonly path: string;
   readonly question: PackedList;
-  /** The time of the query. Together with the mark, it determines the state that the whole answer shows. */
+  /** The time of the query, in milliseconds since 1970. Together with the mark, it determines the state that the whole answer shows. */
   readonly now: number;
   readonly mark: Mark;
   /** The remaining time for the query, in milliseconds. */
@@ -127,14 +127,17 @@ export interface ShareRequest {
   readonly shared: SharedState;
 }
 
-/** A piece from the second thread. */
+/** A piece that the second thread has read; `number` is the number of the request. */
 export interface SharedPiece {
   readonly number: number;
   readonly place: number;
   readonly text: string;
 }
 
-/** The next free piece, the number of delivered pieces and the end flag, in memory that both threads share. */
+/**
+ * The index of the next free piece, the number of delivered pieces, and whether the second thread has ended its work, in memory that both
+ * threads share.
+ */
 type SharedState = Int32Array<SharedArrayBuffer>;
 
 const [nextPlace, delivered, ended] = [0, 1, 2];
@@ -143,23 +146,23 @@ function createSharedState(): SharedState {
   return new Int32Array(new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT));
 }
 
-/** Takes the next piece and returns its position, which may be past the last one. */
+/** Claims the next piece and returns its index, which may be past the last piece. */
 export function takePlace(shared: SharedState): number {
   return Atomics.add(shared, nextPlace, 1);
 }
 
-/** Prevents both threads from taking another piece. */
+/** Prevents both threads from claiming another piece. */
 function closeSharedState(shared: SharedState, pieces: number): void {
   Atomics.store(shared, nextPlace, pieces);
 }
 
-/** Called by the second thread to signal that a piece has been delivered. */
+/** Signals that the second thread has delivered a piece. Called by the second thread. */
 export function notifyDelivered(shared: SharedState): void {
   Atomics.add(shared, delivered, 1);
   Atomics.notify(shared, delivered);
 }
 
-/** Called by the second thread to signal that no more pieces will follow. */
+/** Signals that the second thread will deliver no more pieces. Called by the second thread. */
 export function reportEnded(shared: SharedState): void {
   Atomics.store(shared, ended, 1);
   notifyDelivered(shared);
@@ -173,7 +176,7 @@ function countDelivered(shared: SharedState): number {
   return Atomics.load(shared, delivered);
 }
 
-/** Waits until more than `counted` pieces have been delivered. Returns false after `mostMs`. */
+/** Waits until the number of delivered pieces is no longer `counted`. Returns false after `mostMs`. */
 function awaitDelivered(shared: SharedState, counted: number, mostMs: number): boolean {
   return Atomics.wait(shared, delivered, counted, mostMs) !== 'timed-out';
 }

@@ -31,11 +31,11 @@ export interface KeepSnapshotsOptions {
   readonly context: Context;
   readonly hub: HubPort;
   readonly shelf: SnapshotShelf;
-  /** Publishes the snapshots and returns a function that withdraws them. */
+  /** Publishes the snapshots, and returns a function that withdraws them. */
   offer(archive: SnapshotArchive): () => void;
 }
 
-/** Serves the parameters for snapshots until the subscriber unsubscribes. Cold; never errors. */
+/** Serves the parameters of all selections, such as `save` and `recall`, until the subscriber unsubscribes. Cold; never errors. */
 export function keepSnapshots({ selections, context, hub, shelf, offer }: KeepSnapshotsOptions): Part {
   return new Observable((subscriber) => {
     const store: Origin = { kind: 'connection', name: context.id };
@@ -80,16 +80,16 @@ export function keepSnapshots({ selections, context, hub, shelf, offer }: KeepSn
   });
 }
 
-/** A selection and its parameters. */
+/** Serves the parameters of one selection. */
 class ServedSelection {
   readonly selection: LiveSelection;
   readonly #context: Context;
   readonly #settle: () => void;
-  /** The requests in this turn, without consecutive duplicates. The turn limits their number. */
+  /** The requests in this turn, without consecutive duplicates. Their number is bounded, because the size of a turn is. */
   #acts: Act[] = [];
-  /** The number of requests so far. */
+  /** The number of requests since the start. */
   #asked = 0;
-  /** The last reported value of `matches`. */
+  /** The value of `matches` that was last reported. */
   #reported = false;
 
   constructor(selection: LiveSelection, context: Context, emit: (event: ConnectionEvent) => void) {
@@ -127,7 +127,7 @@ class ServedSelection {
   }
 
   /**
-   * Performs a request once the turn has settled, so that all requests in a turn share one pass over the parameters. The last request in
+   * Performs a request once the turn has settled, so that all requests in the turn share one pass over the parameters. The last request in
    * the turn counts as the cause.
    */
   #actSoon(act: Act): void {

@@ -25,14 +25,14 @@ const namedParameters = 5;
 interface LiveSelectionOptions {
   readonly name: string;
   readonly selection: Selection;
-  /** The store, which is the origin of recalled values. */
+  /** The store, as the origin of values that a recall writes. */
   readonly store: Origin;
   readonly hub: Parameters;
   readonly shelf: SnapshotShelf;
   readonly log: Log;
 }
 
-/** A write to `save`, `recall` or `forget`. */
+/** A request: a write to `save`, `recall` or `forget`. `snapshot` is the name that was written. */
 export interface Act {
   readonly kind: 'save' | 'recall' | 'forget';
   readonly snapshot: string;
@@ -45,7 +45,7 @@ export class LiveSelection {
   readonly #options: LiveSelectionOptions;
   readonly #listed: ListedParameters;
   readonly #present: Present;
-  /** The difference from the snapshot that was last saved or recalled; undefined if there is no such snapshot. */
+  /** The difference between the current values and the snapshot that was last saved or recalled; undefined if there is no such snapshot. */
   #difference: Difference | undefined;
 
   constructor(options: LiveSelectionOptions) {
@@ -56,17 +56,17 @@ export class LiveSelection {
     this.#compareWithLast();
   }
 
-  /** Whether a recall of the last saved or recalled snapshot would write nothing. */
+  /** Whether the current values match the snapshot that was last saved or recalled, so that recalling it would write nothing. */
   get matches(): boolean {
     return this.#difference?.count === 0;
   }
 
-  /** Applies a change. The caller must pass every change. */
+  /** Counts a change towards `matches`. The caller must pass every change. */
   take(change: Change): void {
     this.#difference?.take(change);
   }
 
-  /** Updates the parameters after a reload has added or removed some. The caller must call `renew` soon afterwards. */
+  /** Looks up the parameters again, because a reload has added or removed parameters. The caller must call `renew` soon afterwards. */
   noteReload(): void {
     this.#listed.renew();
   }
@@ -75,7 +75,7 @@ export class LiveSelection {
     this.#compareWithLast();
   }
 
-  /** Checks the name for a save. Errors: `not-convertible`, or `conflict` if there is no space. */
+  /** Returns the name of a snapshot to save. Errors: `not-convertible` if the name is invalid, `conflict` if there is no space. */
   nameToSave(input: unknown): string {
     this.#expectReady('save');
     const name = readName(this.#where('save'), input);
@@ -87,7 +87,7 @@ export class LiveSelection {
     return name;
   }
 
-  /** Checks the name of an existing snapshot. Errors: `not-found` with the nearest name. */
+  /** Returns the name of an existing snapshot. Errors: `conflict` while the store is starting, `not-found` with the nearest name. */
   knownName(parameterId: 'recall' | 'forget', input: unknown): string {
     this.#expectReady(parameterId);
     const name = String(convert('S', input));
@@ -98,7 +98,7 @@ export class LiveSelection {
 
   /**
    * Performs the requests from one turn, in order and still within this turn. If there are several recalls, only the last one is performed.
-   * A request that is no longer possible is logged, such as a save after earlier saves in the turn have used up the space.
+   * A request that has become impossible is logged, such as a save after earlier saves in the turn have used up the space.
    */
   act(acts: readonly Act[]): void {
     const lastRecall = acts.findLastIndex(({ kind }) => kind === 'recall');
@@ -129,7 +129,7 @@ export class LiveSelection {
     return compare(snapshot, this.#listed.all, hub);
   }
 
-  /** Saves the current values. Errors: `conflict` if there is no space. */
+  /** Saves the current values as a snapshot. Errors: `conflict` if there is no space. */
   #save(name: string): void {
     const { shelf, log } = this.#options;
     this.#expectPlace(name);
@@ -140,7 +140,7 @@ export class LiveSelection {
     log.info({ snapshot: name }, `${this.#what(name)} saved: ${counted(snapshot.parameters, 'parameter')}`);
   }
 
-  /** Writes all values that differ, in the order of the list. */
+  /** Writes the values of a snapshot that differ from the current values, in the order of the list. */
   #recall(name: string): void {
     const { shelf, hub, store, log } = this.#options;
     const snapshot = shelf.find(this.name, name);
@@ -155,7 +155,7 @@ export class LiveSelection {
         try {
           hub.writeTo(parameter, value, store);
         } catch (error) {
-          leftOut.push(messageOf(error)); // such as too little space for a string; all other values are still recalled
+          leftOut.push(messageOf(error)); // for example because a string is too long; all other values are still recalled
         }
     log.info({ snapshot: name }, `${this.#what(name)} recalled: ${counted(differing, 'parameter')} differed`);
     if (leftOut.length > 0) log.warn({ snapshot: name }, `${this.#what(name)} recalled without ${listOf(leftOut)}`);
@@ -178,7 +178,7 @@ export class LiveSelection {
     return snapshot.bytes <= maxSnapshotBytes && this.#allBytes(snapshot) <= this.#options.shelf.maxBytes;
   }
 
-  /** Checks that there may be another snapshot. Errors: `conflict`. */
+  /** Checks that the selection may have another snapshot. Errors: `conflict`. */
   #expectPlace(name: string): void {
     const { shelf } = this.#options;
     const isNew = shelf.find(this.name, name) === undefined;
@@ -186,7 +186,7 @@ export class LiveSelection {
       throw this.#noRoom(`at most ${maxSnapshots} snapshots`, `${maxSnapshots + 1}: forget one`);
   }
 
-  /** Checks the size of the snapshot and the total size. Errors: `conflict`. */
+  /** Checks that a snapshot is not too large, and that all snapshots together are not too large. Errors: `conflict`. */
   #expectRoom(snapshot: Sized): void {
     if (this.#hasRoom(snapshot)) return;
     const { bytes } = snapshot;
@@ -197,13 +197,13 @@ export class LiveSelection {
     throw this.#noRoom(`at most ${count(maxBytes)} bytes for all snapshots`, `${all}: forget some`);
   }
 
-  /** Returns the total size of all snapshots once this snapshot has replaced the one with the same name. */
+  /** Returns the total size of all snapshots in bytes, once a snapshot has replaced the snapshot with the same name. */
   #allBytes({ bytes, name }: Sized): number {
     const { shelf } = this.#options;
     return shelf.bytes - (shelf.find(this.name, name)?.bytes ?? 0) + bytes;
   }
 
-  /** Checks that the snapshots are available. Errors: `conflict` until the store has read the snapshots from disk. */
+  /** Checks that the store has read the snapshots from disk. Errors: `conflict`. */
   #expectReady(parameterId: string): void {
     if (!this.#options.shelf.isReady)
       throw new HubError('conflict', `${this.#where(parameterId)}: the store is still starting: try again later`);
@@ -228,7 +228,7 @@ export class LiveSelection {
   }
 }
 
-/** Checks the name of a snapshot. Errors: `not-convertible`. */
+/** Returns the name of a snapshot. Errors: `not-convertible` if the name is invalid. */
 function readName(where: string, input: unknown): string {
   const name = String(convert('S', input));
   if (/^[\p{L}\p{N}][^\p{C}/]*$/u.test(name) && !name.endsWith(' ') && [...name].length <= maxNameLength) return name;
@@ -245,7 +245,7 @@ function count(number: number): string {
   return groupDigits(number);
 }
 
-// The parameters of a selection, in the order of the globs and, for each glob, in the order of declaration. A recall writes them in this
+// The parameters of a selection, in the order of its globs and, for each glob, in the order of declaration. A recall writes them in this
 // order, so that a router switches before a fader opens.
 
 class ListedParameters {
@@ -273,13 +273,13 @@ class ListedParameters {
     };
   }
 
-  /** The current parameters of the selection. */
+  /** The parameters that the selection contains at present. */
   get all(): ReadonlySet<Parameter> {
     this.#known ??= this.#find();
     return this.#known;
   }
 
-  /** Updates the parameters after a reload has added or removed some. */
+  /** Looks up the parameters again at the next access, because a reload has added or removed parameters. */
   renew(): void {
     this.#known = undefined;
   }
@@ -297,7 +297,7 @@ class Difference {
   readonly #expected: ReadonlyMap<Parameter, Value>;
   #count = 0;
 
-  /** `expected` contains the value of each parameter after a recall. */
+  /** `expected` contains the value that each parameter would have after a recall. */
   constructor(expected: ReadonlyMap<Parameter, Value>) {
     this.#expected = expected;
     for (const [parameter, value] of expected) if (parameter.value !== value) this.#count++;
@@ -307,7 +307,7 @@ class Difference {
     return this.#count;
   }
 
-  /** Applies a change. The caller must pass every change since the creation of the difference. */
+  /** Counts a change. The caller must pass every change since the creation of this object. */
   take({ parameter, value, previous }: Change): void {
     const expected = this.#expected.get(parameter);
     if (expected === undefined) return;
@@ -318,7 +318,7 @@ class Difference {
 
 // The current values of a selection in the form of a snapshot. All saves between two changes share a single pass over the values.
 
-/** The contents of a snapshot. */
+/** The contents of a snapshot as JSON, and their size. */
 interface Packed {
   readonly contents: string;
   readonly parameters: number;
@@ -328,12 +328,12 @@ interface Packed {
 class Present {
   readonly #hub: { readonly revision: number };
   readonly #listed: { readonly all: ReadonlySet<Parameter> };
-  /** The revision for which the fields below are valid. */
+  /** The revision of the hub for which the fields below are valid. */
   #revision = -1;
   #parameters: ReadonlySet<Parameter> | undefined;
   #mostBytes: number | undefined;
   #bytes: number | undefined;
-  /** The current values in packed form, kept until `release`. */
+  /** The current values as the contents of a snapshot, kept until `release` is called. */
   #packed: Packed | undefined;
   #difference: Difference | undefined;
 
@@ -342,14 +342,14 @@ class Present {
     this.#listed = listed;
   }
 
-  /** An upper bound for the size of a snapshot, which takes a tenth of the time of `bytes`. */
+  /** An upper bound for the size of a snapshot of the current values, in bytes. Computing it takes a tenth of the time of `bytes`. */
   get mostBytes(): number {
     this.#look();
     this.#mostBytes ??= mostBytes(this.#parameters!);
     return this.#mostBytes;
   }
 
-  /** The size of a snapshot. */
+  /** The size of a snapshot of the current values, in bytes. */
   get bytes(): number {
     this.#look();
     this.#bytes ??= this.pack().bytes;
@@ -365,7 +365,7 @@ class Present {
     return this.#packed;
   }
 
-  /** Returns the difference from the current values. The caller must pass every later change to this difference. */
+  /** Returns the difference of later values from the current values. The caller must pass every later change to it. */
   difference(): Difference {
     this.#look();
     this.#difference ??= new Difference(knownValues(this.#parameters!));
@@ -390,7 +390,7 @@ class Present {
   }
 }
 
-/** Returns the current values, omitting unknown values. */
+/** Returns the current value of each parameter, omitting unknown values. */
 function knownValues(parameters: Iterable<Parameter>): ReadonlyMap<Parameter, Value> {
   const values = new Map<Parameter, Value>();
   for (const parameter of parameters) if (parameter.value !== undefined) values.set(parameter, parameter.value);
@@ -402,13 +402,13 @@ function knownValues(parameters: Iterable<Parameter>): ReadonlyMap<Parameter, Va
 type Find = Parameters;
 
 interface Recollection {
-  /** The value of each parameter after a recall, in the order of the list. */
+  /** The value that each parameter would have after a recall, in the order of the list. */
   readonly expected: ReadonlyMap<Parameter, Value>;
-  /** The addresses that a recall does not write, each with the reason. */
+  /** The addresses that a recall would not write, each with the reason. */
   readonly leftOut: readonly string[];
 }
 
-/** Reads a snapshot for the listed parameters. */
+/** Determines what a recall of a snapshot would write to the listed parameters. */
 function recollect({ contents, parameters }: Kept, listed: Iterable<Parameter>, hub: Find): Recollection {
   const saved = new Map(readContents(contents).map(([address, , value]) => [address, value]));
   const expected = new Map<Parameter, Value>();
@@ -431,7 +431,7 @@ function recollect({ contents, parameters }: Kept, listed: Iterable<Parameter>, 
   return { expected, leftOut };
 }
 
-/** Pairs every saved value with the current value. */
+/** Returns a snapshot with each of its values next to the current value. */
 function compare(snapshot: Kept, listed: Iterable<Parameter>, hub: Find): Snapshot {
   const { selection, name, time, contents } = snapshot;
   const saved = new Map(readContents(contents).map((one) => [one[0], one]));
@@ -449,8 +449,8 @@ function compare(snapshot: Kept, listed: Iterable<Parameter>, hub: Find): Snapsh
 // A snapshot is stored as JSON and parsed at each recall or comparison.
 
 /**
- * The maximum number of JSON bytes for a code unit in a string or an address, for a number, and for the punctuation around a value:
- * `["","S",""],`.
+ * The maximum number of JSON bytes for a code unit in a string, for a code unit in an address, for a number, and for the punctuation around
+ * a value: `["","S",""],`.
  */
 const escapedBytes = 6;
 const addressBytes = 3;
@@ -459,7 +459,7 @@ const signsBytes = 16;
 
 type SavedValue = readonly [address: string, type: ValueType, value: Value];
 
-/** Writes the current values as a snapshot: `[["desk/lamp","B",true]]`. Unknown values are omitted. */
+/** Returns the current values as the contents of a snapshot: `[["desk/lamp","B",true]]`. Unknown values are omitted. */
 function writeContents(parameters: Iterable<Parameter>): { contents: string; parameters: number } {
   const values = [...parameters]
     .filter(({ value }) => value !== undefined)
@@ -467,7 +467,7 @@ function writeContents(parameters: Iterable<Parameter>): { contents: string; par
   return { contents: JSON.stringify(values), parameters: values.length };
 }
 
-/** Returns an upper bound for the size of a snapshot in bytes, at a tenth of the cost of writing the snapshot. */
+/** Returns an upper bound for the size of a snapshot of parameters in bytes, at a tenth of the cost of writing the snapshot. */
 function mostBytes(parameters: Iterable<Parameter>): number {
   let bytes = 2;
   for (const { address, value } of parameters)
@@ -478,7 +478,7 @@ function mostBytes(parameters: Iterable<Parameter>): number {
   return bytes;
 }
 
-/** Returns the valid values, because a user may have edited the JSON. */
+/** Returns the valid values in the contents of a snapshot. A user may have edited the JSON. */
 function readContents(contents: string): SavedValue[] {
   try {
     const values: unknown = JSON.parse(contents);

@@ -1,10 +1,10 @@
-// All snapshots of a store, by selection and name, including snapshots that are not on disk yet.
+// Holds all snapshots of a store, by selection and name, including snapshots that are not on disk yet.
 import type { Opened, SnapshotBatch, SnapshotRow } from '../thread/values/values-messages.ts';
 
-/** A snapshot, whose contents `live-selection.ts` can read. */
+/** A snapshot with its contents as JSON, which `live-selection.ts` parses. */
 export type Kept = SnapshotRow;
 
-/** The approximate maximum size of a transaction. A transaction writes at least one snapshot. */
+/** The approximate maximum size of the snapshots in one transaction, in bytes. A transaction writes at least one snapshot. */
 const batchBytes = 4 * 1024 * 1024;
 
 export class SnapshotShelf {
@@ -13,7 +13,7 @@ export class SnapshotShelf {
   readonly #selections = new Map<string, Map<string, Kept>>();
   /** The name of the snapshot that was last saved or recalled, by selection. */
   readonly #last = new Map<string, string>();
-  /** Differences from the disk: snapshots, identified by `selection/name`, and selections whose last snapshot has changed. */
+  /** What differs from the disk: snapshots, by `selection/name`, and the names of selections whose last snapshot has changed. */
   readonly #changed = new Map<string, readonly [selection: string, name: string]>();
   readonly #changedLast = new Set<string>();
   #bytes = 0;
@@ -30,17 +30,17 @@ export class SnapshotShelf {
     return this.#bytes;
   }
 
-  /** Whether reading the snapshots from disk has succeeded or failed. */
+  /** Whether the store has read the snapshots from disk, or has failed to do so. */
   get isReady(): boolean {
     return this.#isReady;
   }
 
-  /** Called once the snapshots on disk are known. */
+  /** The function to call once the snapshots on disk are known. */
   set onAdopted(call: () => void) {
     this.#onAdopted = call;
   }
 
-  /** Adopts the snapshots on disk once the disk can be read. Snapshots that have changed in the meantime are kept. */
+  /** Adds the snapshots on disk as soon as the disk can be read. Snapshots that have changed in the meantime are kept. */
   adopt({ held, reason }: Pick<Opened, 'held' | 'reason'>): void {
     this.#isReady = true;
     if (this.#isAdopted || (held === undefined && reason !== undefined)) return;
@@ -56,7 +56,7 @@ export class SnapshotShelf {
     return this.#selections.get(selection)?.get(name);
   }
 
-  /** Returns a selection's snapshots in the order in which they were saved. */
+  /** Returns the snapshots of a selection in the order in which they were saved. */
   of(selection: string): readonly Kept[] {
     return [...(this.#selections.get(selection)?.values() ?? [])];
   }
@@ -90,7 +90,9 @@ export class SnapshotShelf {
     this.#isAnew ||= this.#isAdopted;
   }
 
-  /** Returns the next batch to write; undefined if all snapshots are on disk. A batch remains pending until `written`. */
+  /**
+   * Returns the next batch to write; undefined if all snapshots are on disk. A batch remains to be written until it is passed to `written`.
+   */
   take(): SnapshotBatch | undefined {
     if (this.#isAnew) {
       const saved = [...this.#selections.values()].flatMap((selection) => [...selection.values()]);
@@ -137,7 +139,7 @@ function keyOf(selection: string, name: string): string {
 export const maxSelections = 64;
 /** The maximum number of snapshots per selection. */
 export const maxSnapshots = 100;
-/** The maximum numbers of parameters and of bytes in a snapshot. */
+/** The maximum number of parameters in a snapshot, and the maximum number of bytes. */
 export const maxParameters = 20_000;
 export const maxSnapshotBytes = 4 * 1024 * 1024;
 /** The maximum total size of all snapshots in a store, in bytes. The snapshots also take at most a quarter of the database. */

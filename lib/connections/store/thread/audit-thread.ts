@@ -1,4 +1,4 @@
-// The thread that writes the audit and the log, one batch after another. The thread waits for the disk, so that the hub does not have to.
+// The thread that writes the audit and the log, one batch after another. It waits for the disk, so that the hub does not have to.
 
 import { parentPort } from 'node:worker_threads';
 import { type AuditDatabase, openAudit } from '../audit/audit-database.ts';

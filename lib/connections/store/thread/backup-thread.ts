@@ -46,9 +46,11 @@ function next(): BackupAnswer {
 // Collects the contents of a backup: a consistent copy of each database, made without blocking writers, and copies of all other files, so
 // that no file changes before it is sent.
 
-/** The values come last, so that the history contains nothing newer than the values. */
+/**
+ * The databases in the order in which they are copied. The values come last, so that the history contains nothing newer than the values.
+ */
 const databases = ['audit', 'history', 'values'];
-/** The maximum total size of all files besides the databases. */
+/** The maximum total size of all files except the databases, in bytes. */
 const maxFileBytes = 256 * 1024 * 1024;
 
 interface StagedBackup {
@@ -57,7 +59,7 @@ interface StagedBackup {
   readonly absolute: readonly string[];
 }
 
-/** Copies everything into the work folder. Errors: one sentence that names the file that cannot be copied and the reason. */
+/** Copies all files of a backup into the work folder. Errors: one sentence that names the file that cannot be copied and the reason. */
 function stageBackup(request: BackupRequest): StagedBackup {
   const { work, folder, startedIn, paths, named } = request;
   makeFolder(work);
@@ -91,8 +93,8 @@ function bytesOf(paths: readonly string[]): number {
 }
 
 /**
- * Returns the existing files, including those that TypeScript flows import. Throws if there are too many files or if the files are too
- * large.
+ * Returns the paths of the existing files that belong to the installation, including files that TypeScript flows import. Throws if there
+ * are too many files or if the files are too large.
  */
 function filesOfInstallation(named: readonly NamedFile[]): string[] {
   const found = new Set<string>();
@@ -109,7 +111,7 @@ function filesOfInstallation(named: readonly NamedFile[]): string[] {
   return [...found].sort();
 }
 
-/** Returns a file itself, or all files directly within a folder. */
+/** Returns the path of a file, or the paths of all files directly within a folder. */
 function filesAt(path: string): string[] {
   if (isFile(path)) return [path];
   if (!exists(path)) return [];
@@ -117,14 +119,14 @@ function filesAt(path: string): string[] {
   return entries.filter((entry) => entry.isFile() && !entry.name.startsWith('.')).map(({ name }) => join(path, name));
 }
 
-/** Returns the files that a program imports by a relative path. */
+/** Returns the paths of the files that a program imports by a relative path. */
 function importsOf(path: string): string[] {
   const text = readRegularFileSync(path, maxFileBytes).toString();
   const imports = text.matchAll(/\b(?:from|import)\s*\(?\s*['"](\.[^'"\n]+)['"]/g);
   return [...imports].map(([, file]) => resolve(dirname(path), file!)).filter(isFile);
 }
 
-/** Returns the deepest folder that contains all given folders. */
+/** Returns the deepest folder that contains all of the given folders. */
 function commonFolder([first = '', ...others]: readonly string[]): string {
   return others.reduce((common, folder) => {
     let one = common;

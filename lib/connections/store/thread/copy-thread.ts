@@ -17,7 +17,7 @@ parentPort!.postMessage(makeCopy());
 function makeCopy(): Copied {
   try {
     rmSync(part, { force: true });
-    expectRoom(folder, 'history', statSync(path).size); // a copy leaves as much free space as the history does
+    expectRoom(folder, 'history', statSync(path).size); // the copy has to leave as much free space as the history does
     copyDatabase(path, part);
     checkCopy();
     sync(part);

@@ -9,12 +9,12 @@ import { runInNewContext } from 'node:vm';
 import { workerData } from 'node:worker_threads';
 import type { ThreadData } from '../store-thread.ts';
 
-/** A thread pauses for `restMs` after working for `workMs`. */
+/** The time for which a thread works between two pauses, and the duration of a pause (`restMs`), in milliseconds. */
 const workMs = 0.25;
 const restMs = 0.05;
 /** The number of calls of which one reads the clock, because reading the clock costs a tenth of writing a row. */
 const lookEvery = 4;
-/** The pause between two calls after which a thread counts as having waited for work. */
+/** The time between two calls after which a thread counts as having waited for work, in milliseconds. */
 const pauseMs = 20;
 /** The nice value of a thread, from -20 (highest priority) to 19 (lowest). */
 const niceness = 10;
@@ -24,8 +24,8 @@ let restedAt = 0;
 let calls = 0;
 
 /**
- * Pauses briefly from time to time. Threads call `giveWay` for each row that they write. The Linux scheduler lets a running thread continue
- * for up to 4 ms, regardless of its priority, before another thread gets the core.
+ * Pauses briefly from time to time. Threads call this function for each row that they write. The Linux scheduler lets a running thread
+ * continue for up to 4 ms, regardless of its priority, before another thread gets the core.
  */
 export function giveWay(): void {
   if (++calls % lookEvery !== 0) return;
@@ -53,7 +53,7 @@ export function yieldToHub(): void {
   if (thread === undefined) return;
   try {
     setPriority(Number(thread), niceness);
-  } catch {} // not permitted
+  } catch {} // the thread may not change its priority
 }
 
 /** Returns the kernel ID of the calling thread; undefined if there is no /proc. */
@@ -65,11 +65,11 @@ function threadNumber(): string | undefined {
   }
 }
 
-/** The time without requests after which a thread returns memory. */
+/** The time without requests after which a thread returns memory, in milliseconds. */
 const idleMs = 5000;
 /**
- * The minimum growth of the heap before a thread returns memory again, and the minimum time in between, because a collection takes about 20
- * ms.
+ * The minimum growth of the heap before a thread returns memory again, in bytes, and the minimum time in between: a collection takes about
+ * 20 ms.
  */
 const grownBytes = 2 * 1024 * 1024;
 const returnEveryMs = 10_000;
@@ -79,9 +79,9 @@ let returnedAt = Number.NEGATIVE_INFINITY;
 let bytesThen = 0;
 
 /**
- * Returns free memory to the system some time after the last request; call `returnMemoryWhenIdle` at each request. V8 does not return
- * memory by itself, because an idle thread never allocates enough memory to trigger a collection. Data read or written at the start would
- * remain forever, and half of the heap is Node.js code that is needed only at the start.
+ * Returns free memory to the system some time after the last request. To be called at each request. V8 does not return memory by itself,
+ * because an idle thread never allocates enough memory to trigger a collection. Data read or written at the start would remain forever, and
+ * half of the heap is Node.js code that is needed only at the start.
  */
 export function returnMemoryWhenIdle(): void {
   if (idle === undefined) idle = setTimeout(returnMemory, idleMs).unref();
@@ -93,7 +93,7 @@ function returnMemory(): void {
   if (nowMs - returnedAt < returnEveryMs || getHeapStatistics().used_heap_size < bytesThen + grownBytes) return;
   returnedAt = nowMs;
   setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('globalThis.gc') as NodeJS.GCFunction | undefined; // undefined if another thread is doing the same
+  const collect = runInNewContext('globalThis.gc') as NodeJS.GCFunction | undefined; // undefined while another thread is doing the same
   setFlagsFromString('--no-expose-gc');
   setFlagsFromString('--bytecode-old-age=1'); // drops code that has not run between two collections; the default is 6
   collect?.({ type: 'major' });

@@ -1,4 +1,4 @@
-// The thread that writes the history. The thread waits for the disk, so that the hub does not have to.
+// The thread that writes the history. It waits for the disk, so that the hub does not have to.
 
 import { parentPort } from 'node:worker_threads';
 import { HistoryKeeping } from '../history/database/written-history.ts';

@@ -1,5 +1,5 @@
-// The thread that runs history and audit queries, one after another, while other threads are writing. The thread also encodes the answers,
-// so that the hub's thread does not have to.
+// The thread that runs history and audit queries, one after another, while other threads are writing. It also encodes the answers, so that
+// the hub's thread does not have to.
 
 import { hash } from 'node:crypto';
 import { parentPort } from 'node:worker_threads';
@@ -15,9 +15,9 @@ import { SecondReader } from '../reader/second-reader.ts';
 import { troubleOf } from './database/store-database.ts';
 import { yieldToHub } from './give-way.ts';
 
-/** The time limit for one query. */
+/** The time limit for one query, in milliseconds. */
 const longestMs = 5000;
-/** The time after which the thread sends the answers so far. The hub then sends the remaining queries again. */
+/** The time after which the thread sends the answers so far, in milliseconds. The hub then sends the remaining queries again. */
 const turnMs = 20;
 
 const port = parentPort!;
@@ -33,7 +33,7 @@ port.on('message', (requests: readonly ReadRequest[]) => {
   for (const request of requests) {
     const answer = answerTo(request);
     answers.push(answer);
-    if (!('body' in answer)) break; // report an error before the next query
+    if (!('body' in answer)) break; // the hub handles the error before the next query is run
     bodies.push(answer.body.buffer);
     if (performance.now() >= endMs) break;
   }

@@ -37,7 +37,7 @@ function help({ number, path, question: packed, now, mark, leftMs, shared }: Sha
   const database = history.at(path);
   database.read(() => {
     const moment = momentOf(database, now, deadline);
-    if (!isSame(moment.mark, mark)) return; // the database has changed in the meantime
+    if (!isSame(moment.mark, mark)) return; // the database has been changed in the meantime
     const count = piecesOf(question);
     for (let place = takePlace(shared); place < count; place = takePlace(shared)) {
       const { text, isCut } = readPiece(moment, question, place, false);

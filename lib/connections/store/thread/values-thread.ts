@@ -1,5 +1,5 @@
-// The thread that writes values: it opens the database and writes one batch after another. The thread waits for the disk, so that the hub
-// does not have to.
+// The thread that writes values: it opens the database and writes one batch after another. It waits for the disk, so that the hub does not
+// have to.
 
 import { parentPort } from 'node:worker_threads';
 import { unpackRows } from '../packed-rows.ts';
@@ -11,7 +11,7 @@ import type { Answer, Batch, Held, Opened, PackedBatch, Request, ValueRow } from
 
 const port = parentPort!;
 const written = new WrittenDatabase<Held, ValuesDatabase>();
-/** The database that has been read but is not open for writing yet. */
+/** The database that has been read but is not open for writing yet; undefined if there is none. */
 let begun: Begun<Held, ValuesDatabase> | undefined;
 
 neverInterrupt();
@@ -41,7 +41,7 @@ function answer(request: Request): Answer {
   }
 }
 
-/** Opens the database that has been read. The hub already has the contents. */
+/** Opens the database that has been read; omits the contents, which the hub already has. */
 function open(): Omit<Opened, 'held'> {
   const { held: _, ...opened } = written.open(() => begun!.open());
   begun = undefined;

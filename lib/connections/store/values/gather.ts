@@ -8,14 +8,16 @@ import type { Parameters } from '../../hub-port.ts';
 import type { ValueRow } from '../thread/values/values-messages.ts';
 import type { CausesWriter } from './kept-causes.ts';
 
-/** The maximum numbers of values and of characters in one transaction. The next transaction writes the rest. */
+/** The maximum number of values in one transaction, and the maximum number of characters. The next transaction writes the rest. */
 const maxBatchValues = 10_000;
 const maxBatchCharacters = 4 * 1024 * 1024;
-/** Longer strings have to wait. One transaction writes up to `maxLongCharacters` characters of long strings. */
+/**
+ * The length above which a string has to wait, in characters. One transaction writes up to `maxLongCharacters` characters of long strings.
+ */
 const longCharacters = 4096;
 const maxLongCharacters = 512 * 1024;
 
-/** Long values that are not on disk yet. The writers take turns, so that a writer with many values does not delay other writers. */
+/** The long values that are not on disk yet. The writers take turns, so that a writer with many values does not delay other writers. */
 export class LongValues {
   readonly #byWriter = new Map<string, Set<Parameter>>();
   readonly #writers = new Map<Parameter, string>();
@@ -47,7 +49,7 @@ export class LongValues {
     this.#byWriter.clear();
   }
 
-  /** Yields one value per writer, then the next value per writer, and so on. */
+  /** Yields the next value of each writer, then the next value of each writer, and so on. */
   *inTurns(): Iterable<Parameter> {
     let turns = [...this.#byWriter.values()].map((values) => values.keys());
     while (turns.length > 0) {
@@ -60,17 +62,17 @@ export class LongValues {
 
 export interface Gathered {
   readonly values: readonly ValueRow[];
-  /** The parameters to which the values belong. */
+  /** The parameters to which the values belong, in the same order. */
   readonly parameters: readonly Parameter[];
-  /** The revision up to which all changes are in the batch or waiting as long values. */
+  /** The revision up to which all changes are in the batch, on disk, or waiting as long values. */
   readonly revision: number;
   /** Whether more values are waiting. */
   readonly isFull: boolean;
 }
 
 /**
- * Collects the newest value, with its causes, for each parameter that has changed since the revision, oldest change first. Long values wait
- * in `long` until they are written; the caller then deletes them from `long`.
+ * Collects the newest value, with its causes, of each parameter that has changed after the revision `since`, oldest change first. Long
+ * values wait in `long` until they are written; the caller then deletes them from `long`.
  */
 export function gather(
   hub: Parameters,
@@ -128,18 +130,18 @@ class Batch {
   }
 }
 
-/** Returns a parameter's value as a row. The parameter must have a value. */
+/** Returns the value of a parameter as a row. The parameter must have a value. */
 export function rowOf({ address, type, value, lastChange }: Parameter, writer: CausesWriter): ValueRow {
   return [address, type, value!, Math.trunc(lastChange!.time), writer.write(lastChange!)];
 }
 
-/** Returns whether the value is a default. Defaults are not kept, so that an edited default takes effect. */
+/** Returns whether the value of a parameter is a default. Defaults are not stored, so that an edited default takes effect. */
 export function isDefault({ address, lastChange }: Parameter): boolean {
   const { kind, name, reportedBy } = lastChange!.origin;
   return kind === 'connection' && reportedBy === undefined && address.startsWith(`${name}/`);
 }
 
-/** Writes values as JSON: `[["desk/level","F",2.0,1795966000000,[{"kind":"client",…}]],…]`, with `null` for unknown causes. */
+/** Encodes values as JSON: `[["desk/level","F",2.0,1795966000000,[{"kind":"client",…}]],…]`, with `null` for unknown causes. */
 export function recentRows(rows: readonly ValueRow[]): string {
   let text = '';
   for (const [address, type, value, time, causes] of rows) {

@@ -31,13 +31,13 @@ import { type Gathered, gather, isDefault, LongValues, recentRows, rowOf } from 
 import { CausesWriter, readCauses } from './kept-causes.ts';
 import { ValueShares } from './shares.ts';
 
-/** The number of values that are counted before the count pauses. */
+/** The number of values after which a count of shares pauses. */
 const countedAtOnce = 1000;
-/** The maximum size, in bytes, of the values in a batch that previously did not fit. */
+/** The maximum size of the values in a batch that did not fit before, in bytes. */
 const fittingBytes = 512 * 1024;
 /**
- * Bounds for values that share a row because they change repeatedly: the number of values, the maximum number of characters in their
- * causes, and the number of such writes after which the values get their own rows again.
+ * The bounds for storing values together in a single row because they change continuously: the minimum and maximum number of values, the
+ * maximum number of characters in their causes, and the number of such writes after which the values get separate rows again.
  */
 const leastRecent = 50;
 const mostRecent = 1000;
@@ -53,7 +53,7 @@ interface ValuesOptions extends KeeperOptions {
   readonly log: Log;
   /** Called with the contents of the database whenever the database is opened while the hub is running. */
   giveBack(held: Opened['held']): void;
-  /** Called when the database is opened or closed. While the database is open, this hub owns the folder. */
+  /** Called when the database has been opened or closed. While the database is open, this hub owns the folder. */
   reportOpen(isOpen: boolean): void;
 }
 
@@ -66,30 +66,30 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
   readonly #wanted = new WeakMap<Parameter, boolean>();
   #opened: Promise<Opened> | undefined;
   /**
-   * The revision up to which all changes have rows on disk or are waiting as long values. Changes up to `#safe` are stored at least as
-   * recent values.
+   * The revision up to which all changes have separate rows on disk or are waiting as long values. Changes up to `#safe` are stored at
+   * least as recent values.
    */
   #written: number;
   #safe: number;
-  /** The recent values on disk, and how often they have been written since the last write with separate rows. */
+  /** The parameters whose values are on disk as recent values, and the number of such writes since the last write with separate rows. */
   #recent: ReadonlySet<Parameter> = new Set();
   #recentWrites = 0;
-  /** The number of values in the last batch. */
+  /** The number of values in the last batch, which determines the pause before the next batch. */
   #lastRows = 0;
-  /** Long values that are not on disk yet. */
+  /** The long values that are not on disk yet. */
   readonly #long = new LongValues();
-  /** The writers' shares; undefined if all values fit. */
+  /** The shares of the writers; undefined as long as all values fit. */
   #shares: ValueShares | undefined;
-  /** Values that are no longer kept but are still on disk. */
+  /** The parameters whose values are no longer stored, but are still on disk. */
   #forgotten: Parameter[] = [];
-  /** Whether values without a parameter were deleted since the last write or removal of a parameter. */
+  /** Whether values of removed parameters have been deleted, and nothing has been written or removed since. */
   #hasMadeRoom = false;
-  /** The number of refusals that occurred before the current shares. */
+  /** The number of refusals before the current count of shares. */
   #refusals = 0;
-  /** The writers that the log has already named. */
+  /** The writers that the log has already named because their values are not stored. */
   readonly #reportedRefused = new Set<string>();
 
-  /** `opened` is the result of the first opening if the hub restored its values from the database. */
+  /** `opened` is the result of opening the database at the start, if the hub restored its values from it; otherwise undefined. */
   constructor(options: ValuesOptions, opened: Promise<Opened> | undefined, report: (event: ConnectionEvent) => void) {
     super('values', options, report);
     this.#options = options;
@@ -135,11 +135,11 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
     if (restored === undefined && !this.isEnding) giveBack(opened.held);
     snapshots.adopt(opened);
     this.noteOpened(opened);
-    this.isOpen &&= !this.isEnding; // this hub does not own a folder that another hub has meanwhile released
+    this.isOpen &&= !this.isEnding; // this hub no longer owns a folder that was released when it began to shut down
     reportOpen(this.isOpen);
   }
 
-  /** Marks everything for writing, because it is unknown what the disk contains. */
+  /** Marks all values, memories and snapshots for writing, because it is unknown what the disk contains. */
   #renew(): void {
     this.#written = this.#safe = 0;
     this.#recent = new Set();
@@ -178,7 +178,7 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
     return gathered.isFull ? 'more' : isEmpty ? 'nothing' : 'all';
   }
 
-  /** Returns whether all values in the batch are small and change continuously. */
+  /** Returns whether all values in a batch are small and most of them change continuously. */
   #areRecent({ values, parameters, isFull }: Gathered): boolean {
     if (isFull || this.#shares !== undefined || this.#long.size + this.#forgotten.length > 0) return false;
     if (values.length < leastRecent || values.length > mostRecent || this.#recentWrites >= mostRecentWrites)
@@ -193,10 +193,7 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
     return characters <= mostRecentCharacters && 3 * again >= 2 * values.length;
   }
 
-  /**
-   * Adds the recent values that would otherwise have no row: the values of removed parameters, and the values that did not fit into the
-   * batch.
-   */
+  /** Adds recent values that would otherwise have no row: those of removed parameters, and those that are not in the batch. */
   #withRecent({ values, parameters, ...rest }: Gathered): Gathered {
     const gathered = new Set(values.map(([address]) => address));
     const isLeft = (one: Parameter) => !gathered.has(one.address) && one.value !== undefined && !isDefault(one);
@@ -205,7 +202,7 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
     return { ...rest, values: [...values, ...rows], parameters: [...parameters, ...others] };
   }
 
-  /** Returns the rows that fit, and the parameters whose values are no longer kept because their writers exceed their shares. */
+  /** Returns the rows that fit, and the parameters whose values are no longer stored because their writers exceed their shares. */
   #within(gathered: Gathered): { values: readonly ValueRow[]; forgotten: readonly Parameter[] } {
     const { values, parameters } = this.#recent.size === 0 ? gathered : this.#withRecent(gathered);
     const forgotten = new Set(this.#forgotten.splice(0));
@@ -243,7 +240,7 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
     return false;
   }
 
-  /** Frees space by dropping the largest writers' values. Returns whether values were dropped. */
+  /** Frees space by no longer storing some of the largest writers' values. Returns whether any values were dropped. */
   async #giveWay(): Promise<boolean> {
     if (this.#shares === undefined && (await this.#count())) return true;
     const gone = this.#shares!.shrink();
@@ -253,8 +250,8 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
   }
 
   /**
-   * Starts to count the writers' shares. Values that change during the count are counted when they are written. Returns whether a writer
-   * exceeds its share.
+   * Begins to count the shares of the writers. Values that change during the count are counted when they are written. Returns whether a
+   * writer exceeds its share.
    */
   async #count(): Promise<boolean> {
     const { hub, request, scheduler } = this.#options;
@@ -276,7 +273,7 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
     this.#reportedRefused.clear();
   }
 
-  /** Names the writers whose values are not kept in the log and in the audit: each writer once, until all values are kept again. */
+  /** Names the writers whose values are not stored in the log and in the audit: each writer once, until all values are stored again. */
   #reportRefused(): void {
     const { log, hub } = this.#options;
     for (const [writer, values] of this.#shares?.refused() ?? []) {
@@ -310,20 +307,20 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
   }
 }
 
-// The connections' memories as JSON, such as running timers. Only memories that differ from the disk are written.
+// The memories of connections, such as running timers, as JSON. Only memories that differ from the disk are written.
 
 type Rows = Batch['memories'];
 
 class Memories {
   readonly #persistence: PersistencePort;
-  /** The memories on disk, by connection and name. */
+  /** The memories on disk as JSON, by connection and name. */
   readonly #texts = new Map<string, string>();
 
   constructor(persistence: PersistencePort) {
     this.#persistence = persistence;
   }
 
-  /** Returns the memories to write. After a failed write, `renew` makes all memories pending again. */
+  /** Returns the memories that differ from the disk. After a failed write, `renew` makes all memories differ again. */
   take(): Rows {
     const rows: [connection: string, name: string, memory: string | undefined][] = [];
     for (const { connection, name, memory } of this.#persistence.takeMemories()) {
@@ -339,7 +336,7 @@ class Memories {
       else this.#texts.set(keyOf(connection, name), text);
   }
 
-  /** Forgets what is on disk, so that all memories are written again. */
+  /** Forgets which memories are on disk, so that all memories are written again. */
   renew(): void {
     this.#texts.clear();
     this.#persistence.renewMemories();
@@ -355,7 +352,7 @@ function keyOf(connection: string, name: string): string {
 export class ValuesWriter {
   readonly #thread = new StoreThread<Request, Answer>('values-thread', 'writes values');
 
-  /** See `StoreThread.start`. */
+  /** Starts the thread ahead of the first request, see `StoreThread.start`. */
   start(): void {
     this.#thread.start();
   }
@@ -369,14 +366,14 @@ export class ValuesWriter {
     return { read, opened };
   }
 
-  /** Writes a batch. Resolves with `written` once the batch is on disk. Rejects if the thread has ended. */
+  /** Writes a batch. Resolves as soon as the batch is on disk or the write has failed. Rejects if the thread has ended. */
   async write(batch: Batch): Promise<Written> {
     const values = packRows(batch.values);
     const question: Request = { ask: 'write', batch: { ...batch, values } };
     return ((await this.#thread.ask(question, buffersOf(values))) as { written: Written }).written;
   }
 
-  /** Deletes the values of all other addresses. Rejects if the thread has ended. */
+  /** Deletes the values whose addresses are not in the list. Rejects if the thread has ended. */
   async makeRoom(addresses: readonly string[]): Promise<Written> {
     return ((await this.#thread.ask({ ask: 'make room', addresses })) as { written: Written }).written;
   }
@@ -389,7 +386,7 @@ export class ValuesWriter {
 
 // The part of the store that keeps values.
 
-/** The maximum time for which the hub waits for the disk at startup. */
+/** The maximum time for which the hub waits for the disk at startup, in milliseconds. */
 const restoreDeadlineMs = 30_000;
 
 type Context = Pick<
@@ -398,15 +395,15 @@ type Context = Pick<
 >;
 type OpenContext = Pick<Context, 'settings' | 'resolvePath'>;
 
-/** A database that was opened during the start of the hub, before the connection is running. */
+/** The database of values as opened during the start of the hub, before the connection is running. */
 export interface OpenedValues {
   readonly writer: ValuesWriter;
   readonly opened: Promise<Opened>;
-  /** The contents; undefined if the disk did not answer in time. */
+  /** The result of reading the contents; undefined if the disk did not answer in time. */
   readonly read: Read | undefined;
 }
 
-/** A writer whose thread starts while the flow files are being checked. */
+/** A writer whose thread has been started while the flow files are being checked; undefined if there is none. */
 let prepared: ValuesWriter | undefined;
 
 export function prepareValues(): void {
@@ -420,7 +417,7 @@ function takeWriter(): ValuesWriter {
   return writer;
 }
 
-/** Opens the database during the start of the hub, and waits for its contents. */
+/** Opens the database of values during the start of the hub, and waits for the contents. */
 export async function openValues(context: OpenContext): Promise<OpenedValues> {
   const writer = takeWriter();
   const opening = writer.open(requestOf(context, true));
@@ -438,7 +435,7 @@ function tooLate(opened: Opened): Opened {
   return { ...opened, losses: [...opened.losses, loss] };
 }
 
-/** Creates the part that keeps values. The part calls `reportOpen` when the database is opened or closed. */
+/** Creates the part of a store that keeps values. Calls `reportOpen` when the database has been opened or closed. */
 export function valuesOf(
   context: Context,
   hub: HubPort,
@@ -479,7 +476,7 @@ function requestOf({ settings, resolvePath }: OpenContext, isRead: boolean) {
   return { folder: resolvePath(settings.folder), maxBytes: roomOf(settings.maxSize).valuesBytes, isRead };
 }
 
-/** Returns the values for the hub to restore. The causes are parsed only when `explain` needs them. */
+/** Returns the stored values that are selected, for the hub to restore. The causes are parsed only when `explain` needs them. */
 export function keptOf(rows: readonly ValueRow[], isSelected: (address: string) => boolean): KeptValue[] {
   return rows
     .filter(([address]) => isSelected(address))

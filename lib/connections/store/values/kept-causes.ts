@@ -7,12 +7,12 @@ import { cutText } from '../../../model/printable.ts';
 import { isTime } from '../../../model/time/iso-time.ts';
 import { type Value, type ValueType, valueTypes } from '../../../model/value.ts';
 
-/** The maximum number of changes kept with a value; only the newest are kept. */
+/** The maximum number of changes that are stored with a value, which are the newest. */
 export const maxKeptCauses = 16;
-/** The length to which strings in changes are truncated. The value itself is stored in full. */
+/** The length to which strings in changes are truncated, in characters. The value itself is stored in full. */
 export const maxCauseText = 200;
 
-/** A stored value with the fields that its first link omits. */
+/** A stored value, with the properties that the first link of its causes omits. */
 export interface KeptLeaf {
   readonly address: string;
   readonly type: ValueType;
@@ -21,21 +21,23 @@ export interface KeptLeaf {
 }
 
 /**
- * A link in the chain. The first link omits the address, type, value and time, which are the same as for the value. Only the last link may
- * have `forgotten`.
+ * A link in a chain of causes. The first link omits the address, type, value and time, which are the same as for the value. Only the last
+ * link may have `forgotten`.
  */
 interface Link extends Origin, Partial<KeptLeaf> {
   readonly previous?: Value;
-  /** The revision in the run of the hub at that time; undefined if an equal value was written again. */
+  /** The revision of the hub in the run in which the change was made; undefined if an equal value was written again. */
   readonly revision?: number;
-  /** The number of earlier causes that were not kept. */
+  /** The number of earlier causes that were not stored. */
   readonly forgotten?: number;
 }
 
-/** Writes changes as JSON: `[{"kind":"rule","name":"lamp off","file":"demo.json5","revision":7},{"address":"clock/timer/2/trigger",…}]`. */
+/**
+ * Encodes changes as JSON: `[{"kind":"rule","name":"lamp off","file":"demo.json5","revision":7},{"address":"clock/timer/2/trigger",…}]`.
+ */
 export class CausesWriter {
   readonly #origins = new WeakMap<Origin, string>();
-  /** The last cause and its JSON, because consecutive changes often have the same cause. */
+  /** The last cause and the JSON of its links, because consecutive changes often have the same cause. */
   #last: { readonly cause: Change; readonly text: string } | undefined;
 
   /**
@@ -64,7 +66,7 @@ export class CausesWriter {
     return text;
   }
 
-  /** Writes the fields that all links have in common. `count` is the number of links up to and including this one. */
+  /** Encodes the properties that all links have in common. `count` is the number of links up to and including this one. */
   #end(link: Change, count: number): string {
     const { origin, previous, revision, cause, depth } = link;
     const before = previous === undefined ? '' : `,"previous":${json(previous)}`;
@@ -73,7 +75,7 @@ export class CausesWriter {
     return `${this.#origin(origin)}${before}${numbered}${isLast && depth > 0 ? `,"forgotten":${depth}` : ''}}`;
   }
 
-  /** `"kind":"rule","name":"lamp off"` */
+  /** Encodes an origin, without braces: `"kind":"rule","name":"lamp off"`. */
   #origin(origin: Origin): string {
     let text = this.#origins.get(origin);
     if (text === undefined) {
@@ -85,7 +87,10 @@ export class CausesWriter {
   }
 }
 
-/** Reads what a `CausesWriter` has written. Returns undefined if nothing is known, or if the JSON was edited and is invalid. */
+/**
+ * Parses causes that a `CausesWriter` has encoded, and returns the change that set the value. Returns undefined if nothing is known, or if
+ * the JSON was edited and is invalid.
+ */
 export function readCauses(leaf: KeptLeaf, text: string): Change | undefined {
   if (text === '') return undefined;
   const links = readLinks(text);
@@ -101,7 +106,10 @@ function readLinks(text: string): readonly Link[] | undefined {
   }
 }
 
-/** Checked without a schema, because the hub reads thousands of links at startup and a schema would take ten times as long. */
+/**
+ * Returns whether data is a valid link. Checked without a schema, because the hub reads thousands of links at startup and a schema would
+ * take ten times as long.
+ */
 function isLink(link: unknown, index: number): link is Link {
   if (!isJsonObject(link)) return false;
   const { kind, name, file, hub, reportedBy, traceparent, previous, revision, forgotten } = link;
@@ -138,7 +146,7 @@ function toChange(link: Link & KeptLeaf, cause: Change | undefined): Change {
   return { parameter, value, previous, origin: originOf(link), cause, depth, hop: 0, revision, time };
 }
 
-/** The most recently read origins, so that each author is represented by one object. There are usually only a few authors. */
+/** The most recently read origins by their JSON, so that each author is represented by one object. There are usually only a few authors. */
 const origins = new Map<string, Origin>();
 const mostOrigins = 1000;
 

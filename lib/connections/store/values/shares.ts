@@ -1,27 +1,27 @@
-// Counts the space that each writer's values take. The count starts once the space is used up. From then on, the largest writer loses some
-// of its values, whereas smaller writers lose no values.
+// Counts the space that each writer's values take. The count begins when the space is used up. From then on, some values of the largest
+// writer are not stored, whereas all values of smaller writers are.
 
 import { groupDigits } from '../../../model/digits.ts';
 import type { Parameter } from '../../../model/parameter.ts';
 import { writerOf } from '../../../model/writer.ts';
 import type { ValueRow } from '../thread/values/values-messages.ts';
 
-/** The share of the budget to which the largest writer's values are reduced, so that there is space for further values. */
+/** The share of the budget to which the values of the largest writer are reduced, so that there is space for further values. */
 const lessShare = 0.95;
 /**
- * The share of the database down to which the budget shrinks while the database is still full, because snapshots and memories take the
- * rest.
+ * The share of the database below which the budget never shrinks. The budget shrinks while the database is full, because snapshots and
+ * memories take the rest.
  */
 const leastShare = 0.2;
-/** The share of the budget below which the count ends. */
+/** The share of the budget below which there is plenty of space, so that counting ends. */
 const plentyShare = 0.8;
 
-/** The maximum number of writers named in the message. */
+/** The maximum number of writers that the message names. */
 const shownWriters = 3;
-/** The maximum number of each writer's refused values that `fitting` examines. */
+/** The maximum number of refused values per writer that `fitting` examines. */
 const lookedAt = 100;
 
-/** The size of a row without its strings. A row above `longBytes` takes whole pages. */
+/** The size of a row without its strings, in bytes. A row that is larger than `longBytes` takes whole pages. */
 const rowBytes = 48;
 const pageBytes = 4096;
 const longBytes = 1000;
@@ -31,26 +31,26 @@ export class ValueShares {
   #budget: number;
   readonly #kept = new Holdings();
   readonly #refused = new Holdings();
-  /** The number of refusals so far. */
+  /** The number of values refused so far. */
   refusals = 0;
 
-  /** `maxBytes` is the maximum size of the database. */
+  /** `maxBytes` is the maximum size of the database, in bytes. */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
     this.#budget = maxBytes;
   }
 
-  /** Yields the writers whose values are not kept, with the number of these values. */
+  /** Yields the writers of values that are not stored, with the number of these values. */
   *refused(): Iterable<readonly [writer: string, values: number]> {
     for (const [writer, { values }] of this.#refused.byWriter) yield [writer, values.size];
   }
 
-  /** Whether all values are kept and there is space for more. */
+  /** Whether all values are stored and there is plenty of space for more. */
   get isPlenty(): boolean {
     return this.#refused.bytes === 0 && this.#kept.bytes < this.#budget * plentyShare;
   }
 
-  /** The message for operators; undefined if all values are kept. */
+  /** The message for operators about values that are not stored; undefined if all values are stored. */
   get text(): string | undefined {
     const all = [...this.#refused.byWriter].sort(([, one], [, other]) => other.bytes - one.bytes);
     if (all.length === 0) return undefined;
@@ -65,7 +65,7 @@ export class ValueShares {
     return this.#refused.writerOf(parameter) !== undefined;
   }
 
-  /** Removes a parameter, which may free space for other values. */
+  /** Removes the value of a parameter, which may free space for other values. */
   forget(parameter: Parameter): void {
     this.#refused.delete(parameter);
     this.#kept.delete(parameter);
@@ -73,8 +73,8 @@ export class ValueShares {
   }
 
   /**
-   * Counts a value before it is written. Returns the parameters whose values are no longer kept, either this parameter or some of the
-   * largest writer's parameters.
+   * Counts a value before it is written. Returns the parameters whose values are no longer stored: either this parameter or some parameters
+   * of the largest writer.
    */
   put(parameter: Parameter, row: ValueRow): readonly Parameter[] {
     const writer = writerOf(parameter.lastChange!);
@@ -92,7 +92,7 @@ export class ValueShares {
     return gone;
   }
 
-  /** Returns the parameters whose refused values fit again, with at most `maxBytes` in total. */
+  /** Returns the parameters of refused values that fit again, with at most `maxBytes` in total. */
   fitting(maxBytes: number): readonly Parameter[] {
     const fitting: Parameter[] = [];
     let free = Math.min(maxBytes, this.#budget * lessShare - this.#kept.bytes);
@@ -108,7 +108,7 @@ export class ValueShares {
     return fitting;
   }
 
-  /** Reduces the budget because the database was full. Returns the parameters whose values are no longer kept. */
+  /** Reduces the budget because the database was full. Returns the parameters whose values are no longer stored. */
   shrink(): readonly Parameter[] {
     const gone: Parameter[] = [];
     this.#budget = Math.max(Math.min(this.#budget, this.#kept.bytes) * lessShare, this.#maxBytes * leastShare);
@@ -116,7 +116,10 @@ export class ValueShares {
     return gone;
   }
 
-  /** Refuses the largest writer's largest values until there is some space or another writer is larger. */
+  /**
+   * Refuses the largest values of the largest writer until there is some space or another writer is larger. Adds their parameters to
+   * `gone`.
+   */
   #takeFromLargest(gone: Parameter[]): void {
     const [writer, holding] = this.#kept.largest();
     let second = 0;
@@ -135,7 +138,7 @@ export class ValueShares {
   }
 }
 
-/** The values by writer, with their sizes. */
+/** The values of each writer, with their sizes in bytes. */
 class Holdings {
   readonly byWriter = new Map<string, { bytes: number; readonly values: Map<Parameter, number> }>();
   readonly #writers = new Map<Parameter, string>();
@@ -154,7 +157,7 @@ class Holdings {
     this.#writers.set(parameter, writer);
   }
 
-  /** Returns the size of the deleted value; 0 if there was no value. */
+  /** Removes a value and returns its size in bytes; 0 if there was no value. */
   delete(parameter: Parameter): number {
     const writer = this.#writers.get(parameter);
     if (writer === undefined) return 0;
@@ -168,7 +171,7 @@ class Holdings {
     return bytes;
   }
 
-  /** Returns the largest writer. There must be at least one writer. */
+  /** Returns the writer whose values take the most space. There must be at least one writer. */
   largest() {
     let largest = this.byWriter.entries().next().value!;
     for (const one of this.byWriter) if (one[1].bytes > largest[1].bytes) largest = one;
@@ -176,7 +179,7 @@ class Holdings {
   }
 }
 
-/** Returns the approximate size of a row in the database. */
+/** Returns the approximate size of a row in the database, in bytes. */
 function bytesOf([address, , value, , causes]: ValueRow): number {
   const text = typeof value === 'string' ? Buffer.byteLength(value) : 8;
   const bytes = Buffer.byteLength(address) + text + causes.length + rowBytes;

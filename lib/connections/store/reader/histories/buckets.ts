@@ -24,14 +24,17 @@ export class Buckets implements Sink {
   readonly #min: Float64Array;
   readonly #max: Float64Array;
   readonly #count: Uint32Array;
-  /** The current value; undefined if unknown. */
+  /** The value at the time `#at`; undefined if unknown. */
   #value: number | undefined;
-  /** The time before which everything has been counted. */
+  /** The time up to which everything has been counted, in milliseconds since 1970. */
   #at: number;
   /** The index of the first gap that is not over yet. */
   #gap = 0;
 
-  /** `start` is a multiple of the step; `gaps` are the gaps between `start` and `end`; `value` is the value at the start. */
+  /**
+   * The buckets cover the time from `start`, a multiple of `stepMs`, to `end`. `gaps` are the gaps within this time; `value` is the value
+   * at the start.
+   */
   constructor(start: number, end: number, stepMs: number, gaps: readonly HistoryGap[], value: number | undefined) {
     const length = Math.max(0, Math.ceil((end - start) / stepMs));
     this.#start = start;
@@ -76,7 +79,7 @@ export class Buckets implements Sink {
     return this.#value !== undefined && (gap === undefined || gap.from >= to);
   }
 
-  /** Counts the current value up to a time. */
+  /** Counts the current value up to a time, except within gaps. */
   holdUntil(time: number): void {
     while (this.#at < time) {
       const gap = this.#gaps[this.#gap];
@@ -91,7 +94,7 @@ export class Buckets implements Sink {
     }
   }
 
-  /** Returns the buckets, starting with the first bucket that has a known value. */
+  /** Returns the buckets as columns, starting with the first bucket that has a known value. */
   columns(): BucketColumns {
     const columns: BucketColumns = { times: [], min: [], mean: [], max: [], counts: [] };
     const first = this.#min.findIndex((min) => min !== Infinity);
@@ -121,7 +124,7 @@ export class Buckets implements Sink {
     }
   }
 
-  /** Advances to a time, and returns how much of the elapsed time lies outside gaps. */
+  /** Advances to a time, and returns how many milliseconds of the elapsed time lie outside gaps. */
   #skipTo(time: number): number {
     let knownMs = 0;
     while (this.#at < time) {
@@ -154,10 +157,10 @@ function rounded(mean: number): number {
 
 // Buckets consist of stored hours and minutes where available, and otherwise of changes.
 
-/** The number of changes above which an answer uses longer buckets that consist of minutes or hours, if these are available. */
+/** The number of changes above which an answer uses longer buckets, which consist of minutes or hours, if these are available. */
 const maxChanges = 200_000;
 
-/** The tables, sorted by the length of their spans. */
+/** The tables of the history, by increasing length of their rows. */
 const tables = [
   { name: 'change', unitMs: 1 },
   { name: 'minute', unitMs: minuteMs },
@@ -169,14 +172,17 @@ type TableName = (typeof tables)[number]['name'];
 /** Receives changes and spans in chronological order. */
 export interface Sink {
   change(time: number, value: number): void;
-  /** Sets the value from a time on without counting a change; undefined if the value is unknown. */
+  /** Sets the value from a time on, without counting a change; undefined if the value is unknown from then on. */
   state(time: number, value: number | undefined): void;
   span(span: Span, lengthMs: number): void;
-  /** Returns whether the value is known during a whole span. */
+  /** Returns whether the value is known from one time to another. */
   isKnownThrough(from: number, to: number): boolean;
 }
 
-/** Returns the tables that are complete for a range. Data after the mark of a table is always available in a table with shorter spans. */
+/**
+ * Returns the tables that contain everything in a range that is available. Data after the mark of a table is always available in a table
+ * with shorter spans.
+ */
 export function completeTables({ database, mark }: Moment, series: Series, { from, to }: Interval): Set<TableName> {
   const start = floorTo(hourMs, from);
   const firsts = new Map<TableName, number | undefined>([
@@ -193,13 +199,16 @@ export function completeTables({ database, mark }: Moment, series: Series, { fro
   return new Set(tables.map(({ name }) => name).filter(isComplete));
 }
 
-/** Returns a lower bound for the number of changes, using only the hours. */
+/** Returns a lower bound for the number of changes in a range, from the rows of whole hours. */
 export function countAtLeast({ database }: Moment, series: Series, { from, to }: Interval): number {
   const start = Math.ceil(from / hourMs) * hourMs;
   return countOf(database.spans('hour', series, start, floorTo(hourMs, to)));
 }
 
-/** Returns the length of the buckets. Buckets are longer if only longer spans are available, or if there are too many changes. */
+/**
+ * Returns the length of the buckets for a number of points, in milliseconds. The buckets are longer if only longer spans are available, or
+ * if there are too many changes.
+ */
 export function chooseStep(
   moment: Moment,
   series: Series,
@@ -215,7 +224,7 @@ export function chooseStep(
   return countOf(spans) > maxChanges ? next.unitMs : step;
 }
 
-/** Sends all data from `from` up to, but not including, `to` to a sink, using the longest spans that fit into a step. */
+/** Passes all data from `from` up to, but not including, `to` to a sink, as the longest spans that fit into a step. */
 export function emitHistory(
   moment: Moment,
   series: Series,
@@ -239,7 +248,8 @@ export function emitHistory(
 }
 
 /**
- * Sends a span. If the value was unknown for a part of it, sends the minutes or changes within the span instead, if these are available.
+ * Passes a minute or an hour to a sink. If the value was unknown during a part of this span, passes the minutes or changes within the span
+ * instead, if these are available.
  */
 function emitSpan(moment: Moment, series: Series, span: Span, unitMs: number, sink: Sink): void {
   const [start, , , , , count] = span;
@@ -268,7 +278,7 @@ function emitChanges(moment: Moment, series: Series, from: number, to: number, s
   }
 }
 
-/** Sends the pieces of a range. If a time occurred twice, the later run is used. */
+/** Passes the changes in a range to a sink, although some times occurred twice. For such a time, only the later recording is used. */
 function emitPieces(moment: Moment, series: Series, range: Interval, sink: Sink): void {
   const starts = startsIn(moment, series, range);
   const emitHistory = ([time, value]: StateRow) => sink.state(time, value as number | undefined);

@@ -5,24 +5,24 @@ import type { HistoryGap } from '../../../../wire/http/past-shapes.ts';
 import { awayReason, downReason, noContact } from '../../history/history-tables.ts';
 import { type Interval, type Segment, type Segments, without } from '../../history/segments.ts';
 
-/** A gap and its row number. */
+/** A gap, with the number of its row. */
 export type RecordedGap = HistoryGap & { readonly row: number };
 
-/** A period in which a connection's values were stale. If `to` is 0, they are still stale. */
+/** A period in which the values of a connection were stale. If `to` is 0, they are still stale. */
 export type RecordedAbsence = HistoryGap & { readonly sequence: number };
 
 export class Gaps {
   readonly #list: readonly HistoryGap[];
-  /** The periods in which the hub was down, each with the index of its segment. */
+  /** The periods in which the hub was down, with the index of the segment that contains the period, if any. */
   readonly #downs: readonly (Interval & { readonly index: number | undefined })[];
   readonly #segments: Segments;
   readonly #recorded: readonly RecordedGap[];
-  /** The gaps including the absences of a connection, by Connection ID. */
+  /** The gaps and absences of each connection, by Connection ID. */
   readonly #ofConnections = new Map<string, Gaps>();
 
   /**
-   * `list` is sorted from old to new. The constructor adds the gaps that the clock caused: where the clock was set back, and where it
-   * skipped time.
+   * `list` is sorted from old to new. The constructor adds gaps that the clock caused, where it was set back and where it skipped time, and
+   * the absences of a connection.
    */
   constructor(list: readonly RecordedGap[], segments: Segments, absences: readonly HistoryGap[] = []) {
     this.#segments = segments;
@@ -35,7 +35,10 @@ export class Gaps {
     this.#list = absences.length === 0 ? gaps : [...gaps, ...absences].sort(byTime);
   }
 
-  /** Returns these gaps, plus the parts of a connection's absences that lie outside them. An ongoing absence ends at `until`. */
+  /**
+   * Returns these gaps, plus the parts of a connection's absences that lie outside them. `read` returns the absences; an ongoing absence
+   * ends at `until`.
+   */
   ofConnection(id: string, read: (id: string) => readonly RecordedAbsence[], until: number): Gaps {
     let found = this.#ofConnections.get(id);
     if (found === undefined) {
@@ -58,18 +61,18 @@ export class Gaps {
     return rest.filter((one) => one.from < one.to).map((one) => ({ ...absence, from: one.from, to: one.to }));
   }
 
-  /** Returns the gaps that overlap a range. */
+  /** Returns the gaps that overlap a range of times. */
   within(from: number, to: number): HistoryGap[] {
     return this.#list.filter((gap) => gap.to > from && gap.from < to);
   }
 
-  /** Moves a time out of its gap: to the end of the gap or, if the gap ends after `until`, to its start. */
+  /** Moves a time out of the gap that contains it: to the end of the gap or, if the gap ends after `until`, to its start. */
   outOf(time: number, until: number): number {
     const gap = this.#list.find(({ from, to }) => from <= time && time < to);
     return gap === undefined ? time : gap.to <= until ? gap.to : gap.from;
   }
 
-  /** Returns whether the hub was down between two times. If a segment is given, only gaps within this segment count. */
+  /** Returns whether the hub was down between two times. With a segment, only gaps within this segment count. */
   wasDown(since: number, until: number, segment?: Pick<Segment, 'index'>): boolean {
     const isMeant = (index: number | undefined) => segment === undefined || segment.index === index;
     return this.#downs.some(({ from, to, index }) => from >= since && to > since && from < until && isMeant(index));
@@ -80,7 +83,7 @@ export function isDown({ reason }: HistoryGap): boolean {
   return reason === downReason;
 }
 
-/** Returns whether values were stale during a gap. */
+/** Returns whether a gap is a period in which the values of a connection were stale. */
 export function isAway({ reason }: HistoryGap): boolean {
   return reason === awayReason || reason.startsWith(noContact);
 }
@@ -89,7 +92,7 @@ function byTime(one: HistoryGap, other: HistoryGap): number {
   return one.from - other.from || one.to - other.to;
 }
 
-/** Returns what is left of a gap after the clock was set back into the gap, because part of the time was recorded later. */
+/** Returns the parts of a gap that remain after the clock was set back into the gap, because some of its time was recorded later. */
 function leftOf({ row, ...gap }: RecordedGap, segments: Segments): HistoryGap[] {
   return segments
     .leftOf(gap, row)
@@ -106,8 +109,8 @@ function setBacks(segments: Segments): HistoryGap[] {
 }
 
 /**
- * Returns the periods that the clock skipped: the times between two consecutive pieces, if the second piece was recorded later. If it was
- * recorded earlier, the clock was set back in between and skipped nothing.
+ * Returns the periods that the clock skipped: the time between two consecutive pieces, if the second piece was recorded later. If the
+ * second piece was recorded earlier, the clock was set back in between and skipped nothing.
  */
 function neverIn(segments: Segments): HistoryGap[] {
   const pieces = segments.within({ from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY });
@@ -118,7 +121,7 @@ function neverIn(segments: Segments): HistoryGap[] {
   });
 }
 
-/** Returns the reason for a skipped period, which names the clock jump. */
+/** Returns the reason for a period that the clock skipped, which describes the clock jump. */
 function reasonOf(time: number, { jumps }: Segments): string {
   const jump = jumps.findLast(({ before, after }) => before < after && before <= time && time < after);
   return jump === undefined ? 'the clock was set' : describeJump(jump);
@@ -131,7 +134,9 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** The lengths of buckets, each of which divides the next unit: seconds divide a minute, minutes an hour, and hours a day. */
+/**
+ * The possible lengths of buckets, in milliseconds. Each divides the next unit: seconds divide a minute, minutes an hour, and hours a day.
+ */
 const steps = [
   ...[1, 2, 5, 10, 20, 50, 100, 200, 500],
   ...[1, 2, 5, 10, 15, 30].map((n) => n * second),
@@ -140,7 +145,7 @@ const steps = [
   ...[1, 2, 7, 14, 28].map((n) => n * day),
 ];
 
-/** Returns the shortest step that is at least this long. */
+/** Returns the shortest bucket length that is at least `leastMs`. */
 export function stepOf(leastMs: number): number {
   const step = steps.find((one) => one >= leastMs);
   if (step !== undefined) return step;
@@ -149,7 +154,7 @@ export function stepOf(leastMs: number): number {
   return longest;
 }
 
-/** Returns the start of the step that contains a time. */
+/** Returns the start of the bucket that contains a time. */
 export function floorTo(step: number, time: number): number {
   return Math.floor(time / step) * step;
 }

@@ -10,8 +10,8 @@ import { createSight, type Moment, type Sees } from '../past-moment.ts';
 import { historyOf } from './history-of.ts';
 
 /**
- * Returns the answer as text; `read` reads the pieces of a list. Errors: any SQLite error, `unknown-parameter` with the nearest address,
- * `unavailable` if the query takes too long.
+ * Returns the answer to a history query as a string, JSON or CSV. `read` reads the pieces of a list. Errors: any SQLite error,
+ * `unknown-parameter` with the nearest address, `unavailable` if the query takes too long.
  */
 export function answerHistories(moment: Moment, question: HistoryQuestion, read: ReadPieces = readPieces): string {
   const { parameters, list, format } = question;
@@ -22,7 +22,7 @@ export function answerHistories(moment: Moment, question: HistoryQuestion, read:
   return format === 'csv' ? csvHead + csvLinesOf([history]) : `${JSON.stringify(history)}\n`;
 }
 
-/** Creates the error for an unknown address, with the nearest address that the reader may see. */
+/** Creates the error for an address that is unknown or hidden, with the nearest address that the reader may see. */
 export function unknownParameter(database: PastDatabase, address: string, sees: Sees): HubError {
   const known = [...database.addresses()].filter(sees);
   return new HubError(
@@ -33,12 +33,12 @@ export function unknownParameter(database: PastDatabase, address: string, sees: 
 
 // A list of histories is produced in pieces, so that two threads can share the work. Each piece contains the answers for a few parameters.
 
-/** The number of parameters in a piece; the last piece may have fewer. */
+/** The number of parameters in a piece; the last piece of a list may have fewer. */
 const pieceParameters = 8;
 
 export interface Piece {
   readonly text: string;
-  /** Whether the time ran out during this piece. No other piece follows. */
+  /** Whether the time ran out during this piece, so that no other piece follows. */
   readonly isCut: boolean;
 }
 
@@ -57,7 +57,7 @@ export function piecesOf({ parameters }: HistoryQuestion): number {
 }
 
 /**
- * Reads the piece at a position. With `isFirst`, the piece contains a history even after the deadline. Errors: any SQLite error,
+ * Reads the piece at an index. With `isFirst`, the piece contains a history even if the time is over. Errors: any SQLite error,
  * `unavailable`.
  */
 export function readPiece(moment: Moment, question: HistoryQuestion, place: number, isFirst: boolean): Piece {
@@ -74,7 +74,7 @@ export function readPiece(moment: Moment, question: HistoryQuestion, place: numb
   return { text, isCut };
 }
 
-/** Joins the pieces of a list into the answer. */
+/** Joins the pieces of a list to the answer. `hasMore` means that there are more parameters than the list contains. */
 function joinPieces(pieces: readonly Piece[], format: HistoryQuestion['format'], hasMore: boolean): string {
   const texts = pieces.map(({ text }) => text).filter((text) => text !== '');
   if (format === 'csv') return csvHead + texts.join('');
@@ -89,7 +89,7 @@ const lineEnd = '\r\n';
 
 const csvHead = columns.join(',') + lineEnd;
 
-/** Returns one line per point. Columns that a point does not have, and unknown values, are empty. */
+/** Returns one CSV line per point. Columns that a point does not have, and values that are unknown, are empty. */
 function csvLinesOf(histories: readonly History[]): string {
   const lines: string[] = [];
   for (const history of histories) {
@@ -105,8 +105,8 @@ function csvLinesOf(histories: readonly History[]): string {
 }
 
 /**
- * Quotes a value for CSV. A string that a spreadsheet would evaluate as a formula gets an apostrophe: `=1+1` becomes `'=1+1`. Numbers
- * remain unchanged.
+ * Formats a value as a CSV field. A string that a spreadsheet would evaluate as a formula gets an apostrophe: `=1+1` becomes `'=1+1`.
+ * Numbers remain unchanged.
  */
 function field(value: Value | null): string {
   if (value === null) return '';

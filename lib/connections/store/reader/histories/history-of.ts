@@ -28,7 +28,7 @@ const courses: Readonly<Record<ValueType, CourseOf>> = {
   T: fireCourse,
 };
 
-/** The answers for a parameter without records. */
+/** The courses of a parameter that has no records, by type. */
 const empty: Readonly<Record<ValueType, Course>> = {
   B: { kind: 'intervals', times: [], values: [] },
   I: { kind: 'raw', times: [], values: [] },
@@ -38,8 +38,8 @@ const empty: Readonly<Record<ValueType, Course>> = {
 };
 
 /**
- * Returns the history; undefined if the parameter is unknown or hidden. Errors: any SQLite error, `unavailable` if the query takes too
- * long.
+ * Returns the history of a parameter; undefined if the parameter is unknown or hidden. Errors: any SQLite error, `unavailable` if the query
+ * takes too long.
  */
 export function historyOf(moment: Moment, parameter: AskedParameter, range: HistoryRange): History | undefined {
   const { address } = parameter;
@@ -89,7 +89,7 @@ function fireCourse(moment: Moment, series: Series, range: HistoryRange): Course
   return { kind: 'fires', stepMs, ...counts.columns() };
 }
 
-/** Counts how often a trigger fired. Buckets in which it did not fire are omitted. */
+/** Counts how often a trigger fired in each bucket. Buckets without a fire are omitted. */
 class Counts implements Sink {
   readonly #start: number;
   readonly #stepMs: number;
@@ -126,7 +126,7 @@ class Counts implements Sink {
 
 // The exact history: each value with the time from which it applied.
 
-/** Returns each value of a number or a boolean; undefined if there are too many values. */
+/** Returns each value of a number or a boolean within a range; undefined if there are too many values. */
 function stateCourse(moment: Moment, series: Series, range: HistoryRange): Course | undefined {
   const { from, to, points } = range;
   const rows = statesIn(moment, series, { from, to: to + 1 }, 'first', points + 1);
@@ -135,7 +135,7 @@ function stateCourse(moment: Moment, series: Series, range: HistoryRange): Cours
   return { kind: series.type === 'B' ? 'intervals' : 'raw', ...states };
 }
 
-/** Returns the newest text values. */
+/** Returns the newest values of a string within a range. */
 function textCourse(moment: Moment, series: Series, range: HistoryRange): Course {
   const { from, to, points } = range;
   const rows = statesIn(moment, series, { from, to: to + 1 }, 'last', points + 1);
@@ -148,8 +148,8 @@ function textCourse(moment: Moment, series: Series, range: HistoryRange): Course
 }
 
 /**
- * Returns the values by time, with null from the start of each gap to its end or until a value is known again. Values that a device reports
- * before its values count as fresh also apply afterwards.
+ * Returns values and the times from which they applied, with null from the start of each gap to its end or until a value is known again.
+ * Values that a device reports before its values count as fresh also apply afterwards.
  */
 function statesOf(
   held: Held | undefined,
@@ -165,7 +165,7 @@ function statesOf(
     times.push(time);
     values.push(value === null ? null : toValue(type, value));
   };
-  if (held !== undefined && held.time !== rows[0]?.[0]) put(held.time, held.value); // the end of a span may coincide with a change
+  if (held !== undefined && held.time !== rows[0]?.[0]) put(held.time, held.value); // the end of a span may coincide with the first change
   let next = 0;
   const putBefore = (end: number) => {
     const before = next;

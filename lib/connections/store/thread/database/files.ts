@@ -4,7 +4,7 @@ import { closeSync, copyFileSync, fsyncSync, openSync, readdirSync, renameSync, 
 import { join } from 'node:path';
 import type { PrivateFiles } from '../../../persistence.ts';
 
-/** The number of damaged files that are kept; older files are deleted. */
+/** The number of damaged databases that are kept; older ones are deleted. */
 const keptAside = 5;
 
 /** The subfolder that contains the copies while a backup is in progress. */
@@ -13,17 +13,18 @@ export const backupWork = 'backup.part';
 /** The suffixes of a database's files: the database itself, its write-ahead log, and the index of the log. */
 export const companions = ['', '-wal', '-shm'];
 
-/** The paths of a database and of its hourly copy. */
+/** The paths of a database and of its hourly copy, in the folder of a store. */
 export interface DatabaseFiles {
   readonly folder: string;
-  /** The name without extension: `values` stands for `values.db`. */
+  /** The name of the database without extension: `values` stands for `values.db`. */
   readonly name: string;
   readonly path: string;
   readonly copy: string;
 }
 
 /**
- * Returns all files that a store may have in its folder: databases and their logs, copies, damaged files, locks, and a backup in progress.
+ * Returns patterns for all files that a store may have in its folder: databases and their logs, copies, damaged databases, locks, and a
+ * backup in progress.
  */
 export function privateFilesOf(folder: string): PrivateFiles[] {
   return [
@@ -36,7 +37,7 @@ export function filesOf(folder: string, name: string): DatabaseFiles {
   return { folder, name, path: join(folder, `${name}.db`), copy: join(folder, `${name}.copy.db`) };
 }
 
-/** Renames a damaged database with its log, and returns the new name: `values.damaged-2026-11-22T03-41-33.db`. */
+/** Renames a damaged database and its write-ahead log, and returns the new name: `values.damaged-2026-11-22T03-41-33.db`. */
 export function setAside({ folder, name, path }: DatabaseFiles, now = new Date()): string {
   const target = nameAside(folder, name, now);
   for (const companion of companions)
@@ -46,8 +47,8 @@ export function setAside({ folder, name, path }: DatabaseFiles, now = new Date()
 }
 
 /**
- * Renames whatever is at the path of the log or of its index but is not a file, because SQLite could not open the database otherwise.
- * Returns one sentence per renamed entry.
+ * Renames whatever is at the path of a write-ahead log or of its index but is not a file, because SQLite could not open the database
+ * otherwise. Returns one sentence per renamed entry.
  */
 export function clearLog({ folder, name, path }: DatabaseFiles, now = new Date()): string[] {
   const inTheWay = companions.filter(
@@ -60,10 +61,10 @@ export function clearLog({ folder, name, path }: DatabaseFiles, now = new Date()
   return inTheWay.map((companion) => `${path}${companion} is not a file and was set aside as ${target}${companion}`);
 }
 
-/** Replaces the database with its hourly copy. */
+/** Replaces a database with its hourly copy. */
 export function useCopy({ path, copy }: DatabaseFiles): void {
   const part = `${path}.part`;
-  rmSync(part, { force: true }); // so that the copy is never written to another kind of object, such as a pipe
+  rmSync(part, { force: true }); // so that the copy is not written to an existing object of another kind, such as a pipe
   copyFileSync(copy, part);
   sync(part);
   for (const companion of companions) rmSync(path + companion, { force: true });
@@ -84,7 +85,7 @@ export function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
-/** Forces a file to disk. */
+/** Forces the contents of a file to disk. */
 export function sync(path: string): void {
   const descriptor = openSync(path, 'r+');
   try {
@@ -102,7 +103,7 @@ function nameAside(folder: string, name: string, now: Date): string {
   return target;
 }
 
-/** Removes the oldest damaged files. `newest` is the file that was set aside last, regardless of the clock. */
+/** Deletes the oldest damaged databases. `newest` is the database that was set aside last, regardless of the clock. */
 function removeOldest(folder: string, name: string, newest: string): void {
   const files = readdirSync(folder).filter((file) => file.startsWith(`${name}.damaged-`));
   const times = new Map<string, number>();

@@ -18,23 +18,25 @@ interface Opening<Held, Database> extends Recovery<Held> {
   readonly lock: string;
   /** What another hub that holds the lock is doing, for the error: `stores its values in this folder`. */
   readonly others: string;
-  /** Whether the contents are needed even if the database cannot be written. */
+  /** Whether the contents are needed even if the database cannot be opened for writing. */
   readonly isRead: boolean;
-  /** Opens the database for writing. Errors: any SQLite error. */
+  /** Opens the database for writing; `held` are its contents. Errors: any SQLite error. */
   open(held: Held | undefined): Database;
 }
 
-/** A database until it is closed; `opened` is the result of opening the database. */
+/**
+ * A database from opening to closing. `opened` is the result of opening it; `database` is undefined if it could not be opened for writing.
+ */
 export interface Stored<Held, Database> {
   readonly opened: OpenedStored<Held>;
   readonly database: Database | undefined;
   close(): void;
 }
 
-/** A database that has been read and can be opened for writing. */
+/** A database whose contents have been read, and which can be opened for writing. */
 export interface Begun<Held, Database> {
   readonly read: ReadStored<Held>;
-  /** Opens the database for writing, or releases it after an error. Call `open` only once. */
+  /** Opens the database for writing, or releases its lock after an error. Call `open` only once. */
   open(): Stored<Held, Database>;
 }
 
@@ -45,7 +47,7 @@ export function openStored<Held, Database extends { close(): void; readonly loss
   return beginStored(files, opening).open();
 }
 
-/** Takes the lock of a database and reads its contents, so that callers need not wait until the database is open for writing. */
+/** Takes the lock of a database and reads its contents, so that callers do not have to wait until the database is open for writing. */
 export function beginStored<Held, Database extends { close(): void; readonly losses?: readonly string[] }>(
   files: DatabaseFiles,
   opening: Opening<Held, Database>,
@@ -86,7 +88,10 @@ export function beginStored<Held, Database extends { close(): void; readonly los
   }
 }
 
-/** Reads a database from a temporary copy, because SQLite cannot open a database in a folder that is read-only or full. */
+/**
+ * Reads the contents of a database from a temporary copy, because SQLite cannot open a database in a folder that is read-only or full.
+ * Returns undefined if the contents cannot be read.
+ */
 function readElsewhere<Held>(files: DatabaseFiles, losses: string[], recovery: Recovery<Held>): Held | undefined {
   const candidates = [files.path, files.copy].filter(isFile);
   for (const path of candidates)
@@ -113,13 +118,13 @@ function readIn<Held>(folder: string, path: string, losses: string[], recovery: 
 // Only one hub uses a folder at a time, and only one thread of this hub uses each database. The operating system releases the lock, no
 // matter how the hub ends.
 
-/** The time for which a hub waits for another hub that is shutting down. */
+/** The time for which a hub waits for the lock of another hub, which may be shutting down, in milliseconds. */
 const waitMs = 1000;
 
 export class FolderLock {
   readonly #database: DatabaseSync;
 
-  /** Takes the lock `<name>.lock`. Errors: any SQLite error; busy if another hub uses the folder. */
+  /** Takes the lock `<name>.lock` in a folder. Errors: any SQLite error; busy if another hub uses the folder. */
   constructor(folder: string, name = 'hub') {
     const path = join(folder, `${name}.lock`);
     try {
@@ -147,23 +152,23 @@ function lock(path: string): DatabaseSync {
   }
 }
 
-// Recovers a database, whatever its condition: sets a damaged database aside and replaces it with the hourly copy or a new database.
+// Recovers a database, whatever its condition: sets a damaged database aside, and replaces it with the hourly copy or a new database.
 
 interface Recovery<Held> {
   create(path: string): void;
   /** Reads the contents of the database. Errors: any SQLite error, `DamagedError`. */
   read(path: string): Held;
-  /** Describes the losses in the contents. */
+  /** Returns one sentence per loss in the contents. */
   lossesOf?(held: Held): readonly string[];
-  /** What is lost if the copy is used, such as `later changes are lost`; undefined if it is the same as without a copy. */
+  /** What is lost if the hourly copy is used, such as `later changes are lost`; undefined if the loss is the same as without a copy. */
   readonly lostSince: string | undefined;
-  /** What is lost without a copy, such as `all values are lost`. */
+  /** What is lost if there is no hourly copy, such as `all values are lost`. */
   readonly lost: string;
 }
 
 /**
- * Returns the contents of the database; undefined if the database is new. Adds one sentence per loss to `losses`. Errors: any SQLite or
- * file system error.
+ * Returns the contents of a database, which is recovered if necessary; undefined if the database is new. Adds one sentence per loss to
+ * `losses`. Errors: any SQLite or file system error.
  */
 function recover<Held>(files: DatabaseFiles, losses: string[], recovery: Recovery<Held>): Held | undefined {
   for (;;) {
@@ -181,7 +186,7 @@ function recover<Held>(files: DatabaseFiles, losses: string[], recovery: Recover
       if (troubleOf(error) !== 'damaged') throw error;
       const aside = setAside(files);
       const isCopy = losses.length > 0;
-      if (isCopy) rmSync(files.copy, { force: true }); // the contents of the copy were just set aside
+      if (isCopy) rmSync(files.copy, { force: true }); // the contents of the copy have just been set aside
       const next = isFile(files.copy) ? ofCopy(files, recovery) : recovery.lost;
       const what = isCopy ? 'its copy' : files.path;
       losses.push(`${what} is damaged (${messageOf(error)}) and was set aside as ${aside}: ${next}`);
@@ -190,8 +195,8 @@ function recover<Held>(files: DatabaseFiles, losses: string[], recovery: Recover
 }
 
 /**
- * Reads a database and adds its losses to `losses`. For a temporary copy, `name` is the original path. Errors: any SQLite error,
- * `DamagedError`.
+ * Reads the contents of a database, and adds their losses to `losses`. For a temporary copy, `name` is the original path. Errors: any
+ * SQLite error, `DamagedError`.
  */
 function readStored<Held>(path: string, losses: string[], recovery: Recovery<Held>, name = path): Held {
   const before = readLogIndex(path);
@@ -201,17 +206,17 @@ function readStored<Held>(path: string, losses: string[], recovery: Recovery<Hel
   return held;
 }
 
-/** Describes the loss caused by a damaged log. */
+/** Describes the loss that an incomplete write-ahead log causes. */
 export function lostLog(name: string): string {
   return `${name}-wal is incomplete: the last writes are lost`;
 }
 
-/** Returns the age of the hourly copy in milliseconds; 0 if the clock has since been set back, undefined if there is no copy. */
+/** Returns the age of an hourly copy in milliseconds: 0 if the clock has been set back since, undefined if there is no copy. */
 function ageOf(copy: string): number | undefined {
   return isFile(copy) ? Math.max(0, Date.now() - timeOf(copy)!) : undefined;
 }
 
-/** Describes the loss when the hourly copy is used. */
+/** Describes the loss that results from using the hourly copy. */
 function copyText({ copy }: DatabaseFiles, lostSince: string): string {
   return `the copy of ${new Date(timeOf(copy)!).toISOString()} is used, and ${lostSince}`;
 }
@@ -224,23 +229,23 @@ function ofCopy(files: DatabaseFiles, { lostSince, lost }: Recovery<unknown>): s
 // reporting an error. The index of the log (`-shm`), which remains after a kill, shows how much was written.
 // https://sqlite.org/walformat.html#the_wal_index_file_format
 
-/** Two copies of the header, followed by the number of pages that the database already contains. */
+/** The size of one of the two headers, in bytes. The number of pages that the database already contains follows the headers. */
 const headerBytes = 48;
 const readBytes = 2 * headerBytes + 4;
 const [frames, salt, saltEnd] = [16, 32, 40];
 const inDatabase = 2 * headerBytes;
 
-/** The contents of a log's index. */
+/** The relevant contents of the index of a write-ahead log. */
 interface LogIndex {
   /** The number of valid pages in the log. */
   readonly frames: number;
   /** The number of valid pages that the database already contains. */
   readonly inDatabase: number;
-  /** Identifies the log: the salt changes when the log restarts. */
+  /** Identifies the contents of the log: the salt changes when the log restarts. */
   readonly salt: string;
 }
 
-/** Reads the index of a database's log; undefined if the index is missing or incomplete. */
+/** Reads the index of a database's write-ahead log; returns undefined if the index is missing or incomplete. */
 export function readLogIndex(path: string): LogIndex | undefined {
   const bytes = Buffer.alloc(readBytes);
   try {
@@ -262,14 +267,16 @@ export function readLogIndex(path: string): LogIndex | undefined {
   };
 }
 
-/** Returns whether a log, when read again, has lost pages that the database does not contain. */
+/**
+ * Returns whether a write-ahead log has lost pages that the database does not contain, given the index before and after the log was read.
+ */
 export function hasLost(before: LogIndex | undefined, after: LogIndex | undefined): boolean {
   if (before === undefined || before.frames <= before.inDatabase) return false;
   if (after === undefined || after.frames === 0) return true;
   return after.salt === before.salt && after.frames < before.frames;
 }
 
-/** Reads a number from the index, which has the byte order of the machine. */
+/** Reads an integer from the index, which has the byte order of the machine. */
 function number(bytes: Buffer, at: number): number {
   return new Uint32Array(bytes.buffer, bytes.byteOffset + at, 1)[0]!;
 }

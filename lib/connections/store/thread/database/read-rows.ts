@@ -9,7 +9,10 @@ import type { LeftOut } from '../values/values-messages.ts';
 
 type Argument = string | number;
 
-/** Returns all rows as arrays. An integer that is too large for JavaScript is rounded to the nearest number. Errors: any SQLite error. */
+/**
+ * Returns all rows of a query as arrays. An integer that is too large for JavaScript is rounded to the nearest number. Errors: any SQLite
+ * error.
+ */
 export function readRows<Row extends readonly unknown[] = unknown[]>(
   statement: StatementSync,
   ...values: readonly Argument[]
@@ -33,7 +36,7 @@ function readArrays(statement: StatementSync, values: readonly Argument[]): unkn
   }
 }
 
-/** Returns the list that a column contains as JSON, or an empty list if the JSON is not a list. */
+/** Parses a list that a column contains as JSON; returns an empty list if the JSON is not a list. */
 export function readList(json: string): readonly unknown[] {
   try {
     const list: unknown = JSON.parse(json);
@@ -43,7 +46,7 @@ export function readList(json: string): readonly unknown[] {
   }
 }
 
-/** Returns whether an integer was too large for JavaScript. */
+/** Returns whether an error means that an integer was too large for JavaScript. */
 function isTooLarge(error: unknown): boolean {
   return (error as { code?: string }).code === 'ERR_OUT_OF_RANGE';
 }
@@ -51,7 +54,7 @@ function isTooLarge(error: unknown): boolean {
 /** The kind of numbers in a column: counts, milliseconds or hours since 1970, or any integers. */
 type NumberKind = 'count' | 'time' | 'hour' | 'integer';
 
-/** The range of each kind. The range of a count leaves space for further rows. */
+/** The range of each kind of number. The range of a count leaves space for further rows. */
 const ranges: Readonly<Record<NumberKind, readonly [least: number, greatest: number]>> = {
   count: [0, 2 ** 52],
   time: [-lastTimeMs, lastTimeMs],
@@ -59,15 +62,15 @@ const ranges: Readonly<Record<NumberKind, readonly [least: number, greatest: num
   integer: [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
 };
 
-/** Returns an SQL condition that is true if a number in a column is in range. */
+/** Returns an SQL condition that is true if the number in a column is within the range of its kind. */
 export function isWithin(kind: NumberKind, column: string): string {
   return `${column} BETWEEN ${ranges[kind].join(' AND ')}`;
 }
 
-/** Columns that contain one kind of numbers, with their table. */
+/** Columns of a table that contain the same kind of number. */
 export type NumberColumns = readonly [table: string, kind: NumberKind, ...columns: string[]];
 
-/** Deletes rows that contain a number out of range, and returns how many were deleted. Errors: any SQLite error. */
+/** Deletes rows in which a number is out of range, and returns how many were deleted. Errors: any SQLite error. */
 export function dropOutOfRange(database: DatabaseSync, all: readonly NumberColumns[]): number {
   let dropped = 0;
   for (const [table, kind, ...columns] of all) {
@@ -79,7 +82,7 @@ export function dropOutOfRange(database: DatabaseSync, all: readonly NumberColum
   return dropped;
 }
 
-/** Describes the deleted rows: `dropped 2 rows of audit.db with a number out of range`. */
+/** Returns a sentence about deleted rows, if any: `dropped 2 rows of audit.db with a number out of range`. */
 export function droppedText(path: string, dropped: number): string[] {
   if (dropped === 0) return [];
   return [`dropped ${counted(dropped, 'row')} of ${path} with a number out of range`];
@@ -87,7 +90,7 @@ export function droppedText(path: string, dropped: number): string[] {
 
 /**
  * Deletes damaged rows, and returns how many were deleted. `areWhole` is an SQL condition that is true if JavaScript can represent the
- * numbers in a row.
+ * numbers in a row; `isWhole` checks the checksum.
  */
 export function dropDamaged<Row extends readonly unknown[]>(
   database: DatabaseSync,
@@ -108,7 +111,7 @@ export function dropDamaged<Row extends readonly unknown[]>(
   return dropped;
 }
 
-/** Describes damaged rows: `lost the entries in 2 damaged rows of audit.db`. */
+/** Returns a sentence about damaged rows, if any: `lost the entries in 2 damaged rows of audit.db`. */
 export function damagedText(path: string, damaged: number, what: string): string[] {
   if (damaged === 0) return [];
   return [`lost the ${what} in ${counted(damaged, 'damaged row')} of ${path}`];
@@ -121,22 +124,25 @@ export function storedText(text: string): string | Uint8Array {
   return text.includes('\0') ? Buffer.from(text) : text;
 }
 
-/** Returns a stored value. If it consists of bytes, they are decoded to a string. */
+/** Returns a stored value; bytes are decoded to a string. */
 export function readStored<Stored>(stored: Stored | Uint8Array): Stored | string {
   return stored instanceof Uint8Array ? Buffer.from(stored).toString() : stored;
 }
 
-// Rows that a database refuses, for example because a number has the wrong type. Such a row is omitted and counted, and all other rows are
+// Counts the rows that a database refuses, for example because a number has the wrong type. Such a row is omitted, and all other rows are
 // still written. The first such row in a batch is named.
 
-/** SQLITE_TOOBIG, SQLITE_CONSTRAINT and SQLITE_MISMATCH: the row is the cause of the error, not the disk. */
+/**
+ * The SQLite error codes SQLITE_TOOBIG, SQLITE_CONSTRAINT and SQLITE_MISMATCH, which mean that the row is the cause of the error, not the
+ * disk.
+ */
 const codesOfRows = [18, 19, 20];
 
 export class LeftOutRows {
   #count = 0;
   #first = '';
 
-  /** Returns the rows omitted since the last call; undefined if no rows were omitted. */
+  /** Returns how many rows were omitted since the last call, and the first of them; undefined if no rows were omitted. */
   take(): LeftOut | undefined {
     const leftOut = this.#count === 0 ? undefined : { count: this.#count, first: this.#first };
     this.forget();
@@ -149,7 +155,9 @@ export class LeftOutRows {
     this.#first = '';
   }
 
-  /** Records the error for a row; `name` identifies the row for people. Throws the error if it concerns the whole database. */
+  /**
+   * Counts a row that the database has refused; `name` identifies the row for people. Throws the error if it concerns the whole database.
+   */
   note(name: string, error: unknown): void {
     if (!isOfRow(error)) throw error;
     this.#first ||= `${name}: ${messageOf(error)}`;
@@ -158,8 +166,8 @@ export class LeftOutRows {
 }
 
 /**
- * Returns whether the row caused the error, so that the error occurred before anything was written: when the row was created, in Node.js,
- * or in the tables.
+ * Returns whether a row caused an error. Such an error occurs before anything is written: when the row is created, in Node.js, or in the
+ * tables.
  */
 function isOfRow(error: unknown): boolean {
   const { errcode } = error as { errcode?: number };

@@ -5,13 +5,13 @@ import { DatabaseSync } from 'node:sqlite';
 import { fixedText } from '../../../../model/digits.ts';
 import { sync } from './files.ts';
 
-/** The application ID that distinguishes a hub's files from all other SQLite files: "Ptch". */
+/** The SQLite application ID "Ptch", which distinguishes a hub's files from all other SQLite files. */
 const applicationId = 0x50746368;
-/** The time for which a statement waits while another thread or program holds an exclusive lock. */
+/** The time for which a statement waits while another thread or program holds an exclusive lock, in milliseconds. */
 const busyMs = 2000;
-/** The default size of the write-ahead log. */
+/** The default size of the write-ahead log, in bytes. */
 const keptLogBytes = 4 * 1024 * 1024;
-/** The maximum size of a database that is checked at startup. Such a check takes up to a third of a second. */
+/** The maximum size of a database that is checked at startup, in bytes. Such a check takes up to a third of a second. */
 const smallBytes = 16 * 1024 * 1024;
 
 /** Creates a database with empty tables, and moves it into place once it is complete. Errors: any SQLite or file system error. */
@@ -32,8 +32,8 @@ export function createDatabase(path: string, tables: string, version = 1): void 
 }
 
 /**
- * Opens an existing database for writing. The log file keeps a size of `logBytes`, or less on a small disk, and is emptied when it has
- * reached `share` of this size. Errors: any SQLite error, including a missing write permission. After an error, nothing remains open.
+ * Opens an existing database for writing. The write-ahead log keeps a size of `logBytes`, or less on a small disk, and is emptied when it
+ * has reached `share` of this size. Errors: any SQLite error, including a missing write permission. After an error, nothing remains open.
  */
 export function openDatabase(path: string, maxBytes: number, logBytes = keptLogBytes, share = 0.5): DatabaseSync {
   for (const companion of ['-wal', '-shm']) takeRights(path, companion);
@@ -54,8 +54,8 @@ export function openDatabase(path: string, maxBytes: number, logBytes = keptLogB
 }
 
 /**
- * Moves the contents of the log into the database. The space of the log is kept for reuse, or freed if `isGivenBack` is set. Returns false
- * while a reader still needs older contents. Errors: any SQLite error; on a full disk, as much as possible is moved.
+ * Moves the contents of the write-ahead log into the database. The space of the log is kept for reuse, or freed if `isGivenBack` is set.
+ * Returns false while a reader still needs older contents. Errors: any SQLite error; on a full disk, as much as possible is moved.
  */
 export function emptyLog(database: DatabaseSync, isGivenBack: boolean): boolean {
   const { busy } = database.prepare(`PRAGMA wal_checkpoint(${isGivenBack ? 'TRUNCATE' : 'RESTART'})`).get() as {
@@ -80,7 +80,10 @@ export function readDatabase(path: string): DatabaseSync {
   }
 }
 
-/** Copies the state of a database at a single moment. Like any reader, the copy does not block writers. Errors: any SQLite error. */
+/**
+ * Copies the state of a database at a single moment to the path `place`. Like any reader, the copy does not block writers. Errors: any
+ * SQLite error.
+ */
 export function copyDatabase(path: string, place: string): void {
   const database = new DatabaseSync(path, { readOnly: true, timeout: busyMs });
   try {
@@ -90,7 +93,7 @@ export function copyDatabase(path: string, place: string): void {
   }
 }
 
-/** Returns the version of a database's tables. */
+/** Returns the version of the tables in a database. */
 export function versionOf(database: DatabaseSync): number {
   return (database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version;
 }
@@ -105,7 +108,7 @@ export function checkDatabase(database: DatabaseSync): void {
   if (result !== 'ok') throw new DamagedError(result.split('\n')[0]!);
 }
 
-/** Checks a database that is small enough to be checked at startup. Errors: `DamagedError`. */
+/** Checks a database for damage if it is small enough to be checked at startup. Errors: any SQLite error, `DamagedError`. */
 export function checkSmallDatabase(database: DatabaseSync, path: string): void {
   if (isSmall(path)) checkDatabase(database);
 }
@@ -128,7 +131,7 @@ export function inTransaction(database: DatabaseSync, work: () => void): void {
   }
 }
 
-/** The file of an open database. */
+/** The file of an open database, to detect whether the file was moved or deleted. */
 export class OpenFile {
   readonly #path: string;
   readonly #inode: number;
@@ -138,22 +141,22 @@ export class OpenFile {
     this.#inode = statSync(path).ino;
   }
 
-  /** Whether the file has been neither moved nor deleted. */
+  /** Whether the path still leads to the open file. */
   get isInPlace(): boolean {
     return statSync(this.#path, { throwIfNoEntry: false })?.ino === this.#inode;
   }
 }
 
 /**
- * Copies the file mode from a database to its log. SQLite sets the mode of the log only when it creates the log, so a log created while the
- * database was read-only would remain read-only.
+ * Copies the file mode of a database to its write-ahead log or index. SQLite sets the mode of the log only when it creates the log, so a
+ * log created while the database was read-only would remain read-only.
  */
 function takeRights(path: string, companion: string): void {
   const [own, found] = [path, path + companion].map((file) => statSync(file, { throwIfNoEntry: false })?.mode);
   if (own !== undefined && found !== undefined && found !== own) chmodSync(path + companion, own);
 }
 
-/** Checks at once that the database can be written. After a kill on a full disk, the log must be emptied first. */
+/** Checks that a database can be written. After a kill on a full disk, the log must be emptied first. Errors: any SQLite error. */
 function expectWritable(database: DatabaseSync): void {
   try {
     identify(database);
@@ -168,24 +171,24 @@ function identify(database: DatabaseSync): void {
   database.exec(`PRAGMA application_id = ${applicationId}`);
 }
 
-// Each part of a store leaves disk space for more important parts. From the least to the most important: backup, history, audit, values.
+// Each part of a store leaves disk space for more important parts. In ascending order of importance: backup, history, audit, values.
 
-/** The free space that each part leaves: `bytes` or, on a small disk, `share` of the disk. */
+/** The free space that each part leaves: `bytes` or, on a small disk, the `share` of the disk. */
 const reserves = {
   audit: { bytes: 8_000_000, share: 0.1 },
   history: { bytes: 64_000_000, share: 0.2 },
   backup: { bytes: 96_000_000, share: 0.3 },
 } as const;
 
-/** The maximum share of a small disk that the log of a database may take. */
+/** The maximum share of a small disk that the write-ahead log of a database may take. */
 const logShare = 1 / 32;
 
-/** The disk has free space, but not for this part of the store. The error code is the same as for a full disk. */
+/** The error when the disk has free space, but not for this part of the store. Its code is the same as for a full disk. */
 export class NoRoomError extends Error {
   readonly code = 'ENOSPC';
 }
 
-/** Checks that a part can write `plannedBytes` and still leave enough free space. Errors: `NoRoomError`. */
+/** Checks that a part of a store can write `plannedBytes` and still leave enough free space. Errors: `NoRoomError`. */
 export function expectRoom(folder: string, part: keyof typeof reserves, plannedBytes = 0): void {
   const { bsize, bavail, blocks } = statfsSync(folder);
   const { bytes, share } = reserves[part];
@@ -207,7 +210,7 @@ export function freeBytesIn(folder: string): number {
   }
 }
 
-/** Returns the size of a log on the disk that contains a folder: `bytes`, or less on a small disk. */
+/** Returns the size of a write-ahead log on the disk that contains a folder: `bytes`, or less on a small disk. */
 function logBytesOn(folder: string, bytes: number): number {
   const { bsize, blocks } = statfsSync(folder);
   return Math.floor(Math.min(bytes, blocks * bsize * logShare));
@@ -220,13 +223,13 @@ function megabytes(bytes: number): string {
 // The meaning of SQLite error codes: https://sqlite.org/rescode.html
 
 /**
- * `damaged`: the file is broken; `full`: there is no space; `busy`: another thread or program is using the database; `unusable`: the folder
- * or the disk denies access.
+ * What an error means for the store. `damaged`: the file is broken; `full`: there is no space; `busy`: another thread or program is using
+ * the database; `unusable`: the folder or the disk denies access.
  */
 type Trouble = 'damaged' | 'full' | 'busy' | 'unusable';
 
 const troubles: Readonly<Record<number, Trouble>> = {
-  1: 'damaged', // SQLITE_ERROR: a table is missing or not as a hub creates it
+  1: 'damaged', // SQLITE_ERROR: a table is missing, or differs from how a hub creates it
   5: 'busy',
   6: 'busy',
   11: 'damaged', // SQLITE_CORRUPT
@@ -234,10 +237,10 @@ const troubles: Readonly<Record<number, Trouble>> = {
   26: 'damaged', // SQLITE_NOTADB
 };
 
-/** SQLITE_IOERR_SHORT_READ and SQLITE_IOERR_CORRUPTFS: the file ends too early. */
+/** The error codes SQLITE_IOERR_SHORT_READ and SQLITE_IOERR_CORRUPTFS: the file ends too early. */
 const damagedReads = [522, 8458];
 
-/** The error for a database whose contents were not written by a hub. */
+/** The error for a database whose contents are damaged, or were not written by a hub. */
 export class DamagedError extends Error {}
 
 export function troubleOf(error: unknown): Trouble {

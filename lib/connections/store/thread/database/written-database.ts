@@ -7,7 +7,7 @@ import type { LeftOutRows } from './read-rows.ts';
 import { troubleOf } from './store-database.ts';
 
 interface Database {
-  /** Moves the contents of the log into the database to free space. Errors: any SQLite error. */
+  /** Moves the contents of the write-ahead log into the database to free space. Errors: any SQLite error. */
   emptyLog(): void;
   /** The rows in the last batch that the database refused. */
   readonly leftOut: LeftOutRows;
@@ -15,14 +15,14 @@ interface Database {
 }
 
 export class WrittenDatabase<Held, Kind extends Database> {
-  /** The open database, without the data that was read from it, which would take up memory. */
+  /** The open database, without the contents that were read from it, which would take up memory. */
   #stored: Omit<Stored<Held, Kind>, 'opened'> | undefined;
 
   get database(): Kind | undefined {
     return this.#stored?.database;
   }
 
-  /** Opens a database, which replaces the database that is currently open. */
+  /** Opens a database with `openStored`, after closing the database that is open. */
   open(openStored: () => Stored<Held, Kind>): OpenedStored<Held> {
     this.close();
     const { opened, ...stored } = openStored();
@@ -30,7 +30,10 @@ export class WrittenDatabase<Held, Kind extends Database> {
     return opened;
   }
 
-  /** Writes a batch. If there is no space, empties the log and tries once more. A damaged database is closed. */
+  /**
+   * Writes a batch with `work`. If there is no space, empties the write-ahead log and tries once more. After any other error, closes the
+   * database.
+   */
   write(work: (database: Kind) => void): Written {
     try {
       this.#writeInRoom(work);

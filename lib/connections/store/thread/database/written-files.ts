@@ -1,4 +1,4 @@
-// Checks that a database's files are still as their writer left them. SQLite caches its state and would continue to write to files that
+// Checks that the files of a database are still as the store left them. SQLite caches its state and would continue to write to files that
 // were moved, deleted, truncated or overwritten; all such writes would be lost at the next start.
 // https://sqlite.org/walformat.html#the_wal_file_format
 
@@ -13,7 +13,7 @@ const logMagic = 0x377f0682;
 export class WrittenFiles {
   readonly #path: string;
   readonly #file: OpenFile;
-  /** The log; undefined until it exists. */
+  /** The write-ahead log; undefined until it exists. */
   #log: OpenFile | undefined;
   #bytes = 0;
 
@@ -22,7 +22,10 @@ export class WrittenFiles {
     this.#file = new OpenFile(path);
   }
 
-  /** Errors: `DamagedError` if the database was moved, deleted or truncated, or if its log was moved, deleted or overwritten. */
+  /**
+   * Checks that the files are in place and complete. Errors: `DamagedError` if the database was moved, deleted or truncated, or if its log
+   * was moved, deleted or overwritten.
+   */
   expectWhole(): void {
     if (!this.#file.isInPlace) throw new DamagedError('the file was moved or deleted');
     const { size } = statSync(this.#path);
@@ -36,8 +39,8 @@ export class WrittenFiles {
 }
 
 /**
- * Returns whether a file is a log or empty. Never call this function for the database file, because closing that file would release
- * SQLite's locks.
+ * Returns whether a file is a write-ahead log or empty. Never call this function for the database file, because closing that file would
+ * release SQLite's locks.
  */
 function isLog(path: string): boolean {
   const bytes = Buffer.alloc(4);

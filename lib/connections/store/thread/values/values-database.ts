@@ -74,7 +74,7 @@ function readSnapshots(database: DatabaseSync, damaged: string[]): KeptSnapshots
   };
 }
 
-/** Reads which snapshot of each selection was last saved or recalled. */
+/** Returns the name of the snapshot that was last saved or recalled, for each selection. */
 function readLast(database: DatabaseSync, damaged: string[]): KeptSnapshots['last'] {
   const isChecked = isOfThisVersion(database);
   const rows = readRows(
@@ -87,7 +87,7 @@ function readLast(database: DatabaseSync, damaged: string[]): KeptSnapshots['las
   });
 }
 
-/** Writes a batch within a transaction. Errors: any SQLite error. */
+/** Writes changed snapshots within a transaction. Errors: any SQLite error. */
 function writeSnapshots(database: DatabaseSync, { isAnew, saved, forgotten, last }: SnapshotBatch): void {
   if (isAnew) database.exec('DELETE FROM snapshot; DELETE FROM last_snapshot');
   for (const { selection, name, time, parameters, contents } of saved)
@@ -107,7 +107,7 @@ function writeSnapshots(database: DatabaseSync, { isAnew, saved, forgotten, last
     else database.prepare(putLast).run(selection, name, checksumOf([selection, name]));
 }
 
-// Values that change repeatedly. A single row contains, as JSON, all values that have changed since their rows in `parameter` were last
+// Values that change continuously. A single row contains, as JSON, all values that have changed since their rows in `parameter` were last
 // written. Any other write to a row of `parameter`, by a person or an earlier version of the hub, makes the JSON outdated.
 
 const recentTables = `
@@ -129,7 +129,7 @@ const recentTables = `
 const putRecent = 'INSERT OR REPLACE INTO recent VALUES (1, ?, ?)';
 const dropRecent = 'DELETE FROM recent';
 
-/** Reads what `recentRows` has written, and adds the names of damaged values to `damaged`. Errors: any SQLite error. */
+/** Reads the values that `recentRows` has encoded, and adds the names of damaged values to `damaged`. Errors: any SQLite error. */
 function readRecent(database: DatabaseSync, damaged: string[]): ValueRow[] {
   if (database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'recent'").get() === undefined) return [];
   const [found] = readRows<[text: unknown, checksum: number]>(
@@ -159,7 +159,7 @@ const tables = `
     PRIMARY KEY (connection, name)
   ) STRICT, WITHOUT ROWID;${recentTables}${snapshotTables}`;
 
-/** The space that the log and partly filled pages take in addition to a batch. */
+/** The space that the write-ahead log and partly filled pages take in addition to a batch, in bytes. */
 const spareBytes = 1_000_000;
 
 export class ValuesDatabase {
@@ -172,8 +172,8 @@ export class ValuesDatabase {
   isUsedUp = false;
 
   /**
-   * Opens a checked database. Tables from an earlier version are upgraded, and damaged rows are dropped. Errors: any SQLite error. After an
-   * error, nothing remains open.
+   * Opens a checked database for writing. Tables from an earlier version are upgraded, and damaged rows are dropped. Errors: any SQLite
+   * error. After an error, nothing remains open.
    */
   constructor(path: string, maxBytes: number, hasDamagedRows = false) {
     this.#folder = dirname(path);
@@ -181,7 +181,7 @@ export class ValuesDatabase {
     try {
       this.#files = new WrittenFiles(path);
       if (hasDamagedRows || !isOfThisVersion(this.#database)) writeAnew(this.#database);
-      this.#database.exec(recentTables); // missing in a database from an earlier version
+      this.#database.exec(recentTables); // the tables are missing in a database from an earlier version
       this.#rows = new RowWriter(this.#database, this.leftOut);
       const recent = readRecent(this.#database, []);
       if (recent.length > 0) this.write({ values: recent, memories: [], snapshots: undefined });
@@ -197,8 +197,8 @@ export class ValuesDatabase {
   }
 
   /**
-   * Checks and reads a database without changing it. Values and memories are read only if `isRead` is set. Errors: any SQLite error,
-   * `DamagedError`.
+   * Checks a database and reads its contents without changing it. Values and memories are read only if `isRead` is set. Errors: any SQLite
+   * error, `DamagedError`.
    */
   static check(path: string, isRead: boolean): Held {
     const database = readDatabase(path);
@@ -226,7 +226,7 @@ export class ValuesDatabase {
     }
   }
 
-  /** Deletes every value whose address is not in the list. Errors: any error from `write`. */
+  /** Deletes every value whose address is not in the list. Errors: any SQLite error. */
   keepOnly(addresses: readonly string[]): void {
     const kept = new Set(addresses);
     const drop = this.#database.prepare('DELETE FROM parameter WHERE address = ?');
@@ -238,7 +238,7 @@ export class ValuesDatabase {
     });
   }
 
-  /** Empties the log, which keeps its space on disk. Errors: any SQLite error. */
+  /** Empties the write-ahead log, which keeps its space on disk. Errors: any SQLite error. */
   emptyLog(): void {
     emptyLog(this.#database, false);
   }
@@ -252,7 +252,7 @@ function bytesOf({ values }: Batch): number {
   return values.reduce((sum, [, , value]) => sum + (typeof value === 'string' ? value.length : 0), 0);
 }
 
-/** Reads the undamaged rows, and returns the names of all damaged rows. */
+/** Reads the undamaged rows, and the names of all damaged rows. Values and memories are read only if `isAll` is set. */
 function read(database: DatabaseSync, isAll: boolean): Held {
   const damaged: string[] = [];
   return {
@@ -284,7 +284,9 @@ function writeAnew(database: DatabaseSync): void {
 const shownNames = 5;
 const shownCharacters = 100;
 
-/** Reads the database, which can then be opened. While the hub is running, damage causes no loss, because the hub has all values. */
+/**
+ * Reads the database of values, which can then be opened. While the hub is running, damage causes no loss, because the hub has all values.
+ */
 export function beginValues({ folder, maxBytes, isRead }: Omit<ReadRequest, 'ask'>): Begun<Held, ValuesDatabase> {
   const files = filesOf(folder, 'values');
   return beginStored<Held, ValuesDatabase>(files, {
@@ -297,7 +299,7 @@ export function beginValues({ folder, maxBytes, isRead }: Omit<ReadRequest, 'ask
     lost: isRead ? 'all values are lost' : 'the hub writes all values again',
     lossesOf: (held) => lossesOf(files.path, held),
     open(held) {
-      rmSync(join(folder, backupWork), { recursive: true, force: true }); // a hub was killed during a backup
+      rmSync(join(folder, backupWork), { recursive: true, force: true }); // remains from a hub that was killed during a backup
       return new ValuesDatabase(files.path, maxBytes, held !== undefined && held.damaged.length > 0);
     },
   });
@@ -316,8 +318,8 @@ function lossesOf(path: string, { damaged }: Held): string[] {
 // may write a correct checksum, and the first version had no checksums.
 
 /**
- * Reads the undamaged values, oldest first, and adds the names of damaged values to `damaged`. To save time, because the hub is waiting,
- * SQLite's row arrays are reused and sorted here. Errors: any SQLite error.
+ * Reads the undamaged values, oldest first, and adds the names of damaged values to `damaged`. To save time while the hub is waiting,
+ * SQLite's row arrays are reused, and sorted here. Errors: any SQLite error.
  */
 function readValues(database: DatabaseSync, damaged: string[]): ValueRow[] {
   const isChecked = hasChecksums(database);
@@ -341,7 +343,7 @@ function byTime(one: ValueRow, other: ValueRow): number {
   return one[3] - other[3];
 }
 
-/** The stored values of booleans. */
+/** The booleans, by the numbers as which they are stored. */
 const booleans = new Map<unknown, boolean>([
   [0, false],
   [1, true],
@@ -365,7 +367,7 @@ function readMemories(database: DatabaseSync, damaged: string[]): KeptMemory[] {
   });
 }
 
-/** Parses a memory. The first version of the database may contain invalid JSON. */
+/** Parses a memory; returns an empty list if the JSON is invalid, which the first version of the database allowed. */
 function readMemory(connection: string, name: string, text: string): KeptMemory[] {
   try {
     return [{ connection, name, memory: JSON.parse(text) }];
@@ -405,7 +407,7 @@ class RowWriter {
     this.#dropRecent = database.prepare(dropRecent);
   }
 
-  /** Writes a batch within a transaction. Errors: any SQLite error. */
+  /** Writes a batch within a transaction. Rows that the database refuses are omitted. Errors: any SQLite error. */
   write({ values, memories, snapshots, forgotten = [], recent }: Batch): void {
     if (recent !== undefined) this.#putRecent.run(recent, crc32(recent));
     else if (values.length + forgotten.length > 0) this.#dropRecent.run();
@@ -429,7 +431,7 @@ class RowWriter {
     if (snapshots !== undefined) writeSnapshots(this.#database, snapshots);
   }
 
-  /** Keeps the recent values while `work` deletes rows of other values. */
+  /** Keeps the row with recent values while `work` deletes rows of other values, which would otherwise delete it. */
   retainRecent(work: () => void): void {
     const recent = this.#database.prepare('SELECT parameters, checksum FROM recent').get();
     work();
@@ -443,7 +445,10 @@ class RowWriter {
   }
 }
 
-/** Returns integers and booleans as bigints, because SQLite would store a JavaScript number as a float. */
+/**
+ * Returns a value in the form in which SQLite stores it. Integers and booleans become bigints, because SQLite would store a JavaScript
+ * number as a float.
+ */
 function stored(type: ValueType, value: string | number): string | bigint | number | Uint8Array {
   if (typeof value === 'string') return storedText(value);
   return type === 'F' ? value : BigInt(value);
@@ -451,21 +456,23 @@ function stored(type: ValueType, value: string | number): string | bigint | numb
 
 // Checksums detect damage within a row. SQLite's own integrity check finds broken pages, but not a flipped bit in a value.
 
-/** The version of `values.db`. */
+/** The version of the tables in `values.db`. */
 const valuesVersion = 3;
-/** The first version that has a checksum in each row and the causes of values. */
+/** The first version in which each row has a checksum and each value its causes. */
 const checksumVersion = 2;
 
 function hasChecksums(database: DatabaseSync): boolean {
   return versionOf(database) >= checksumVersion;
 }
 
-/** Returns whether a database has the tables of this version. In earlier versions, the last snapshot of a selection had no checksum. */
+/**
+ * Returns whether a database has the tables of the current version. In earlier versions, the last snapshot of a selection had no checksum.
+ */
 function isOfThisVersion(database: DatabaseSync): boolean {
   return versionOf(database) >= valuesVersion;
 }
 
-/** Returns the CRC-32 of a row's columns, joined as text. */
+/** Returns the CRC-32 of the columns in a row, joined as strings. */
 export function checksumOf(columns: readonly unknown[]): number {
   return crc32(columns.join('\0'));
 }
