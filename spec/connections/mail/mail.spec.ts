@@ -259,7 +259,7 @@ test('each error in the settings has its place', async (t) => {
   t.regex(await mistakes({ username: 'x' }), /mail\.password: expected both username and password/);
   t.regex(
     await mistakes({ url: 'smtp://a', starttls: false, ...signedIn }),
-    /mail\.starttls: expected true, because others/,
+    /mail\.starttls: expected true, because anyone on the network/,
   );
   t.regex(await mistakes({ from: 'me' }), /mail\.from: expected an address such as/);
   t.regex(await mistakes({ messages: { siren: { ...siren, to: ['a@b', 'c d@e'] } } }), /messages\.siren\.to\[1\]/);

@@ -86,7 +86,7 @@ for (const [settings, mistake] of [
     'listen: 1, parameters: { a: { coil: 1, scale: 2 } }',
     /expected no `as`, `length`, `scale`, `offset` or `unknownIf` for a bit/,
   ],
-  ["listen: 1, parameters: { a: { holding: 1, as: 'text' } }", /expected `length` only together with `as: "text"`/],
+  ["listen: 1, parameters: { a: { holding: 1, as: 'text' } }", /expected `length` if `as` is "text", and only then/],
   ["listen: 1, parameters: { a: { holding: 65535, as: 'f32' } }", /expected addresses up to 65535/],
   [
     "tcp: 'a:1', parameters: { a: { input: 1, access: 'read-write' } }",

@@ -652,6 +652,6 @@ test('what works but can be abused is a hint', async (t) => {
   const found = [...(hints?.() ?? [])].join('\n');
   t.regex(found, /in\.one\.signature: a recorded delivery can be sent again/);
   t.regex(found, /in\.two: a delivery to one is valid here as well, because both have the same secret/);
-  t.regex(found, /in\.three\.where: proxies and senders log the addresses/);
+  t.regex(found, /in\.three\.where: proxies and senders log request addresses/);
   t.regex(found, /out\.door\.url: http:\/\/ is not encrypted/);
 });

@@ -62,7 +62,7 @@ export const differences: Readonly<Record<string, Difference>> = {
   },
   'one type in a list, in a map, on both sides of : and of a comparison': {
     refusal:
-      /expected one type|expected the same type|expected text, a number or true\/false|got null|number [=!]= text|< can take/,
+      /expected a single type|expected the same type|expected text, a number or true\/false|got null|number [=!]= text|< can take/,
   },
   'conditions, names and functions are checked at load': {
     refusal: /expected a condition|unknown name|unknown function|expected a name for/,
