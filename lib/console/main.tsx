@@ -18,7 +18,7 @@ import { Navigation } from './start/navigation.tsx';
 import { markPage } from './start/page-marks.ts';
 import { listedViews, offeredViews, viewNamed } from './views.ts';
 
-// Before the page is drawn, which uses them.
+// The icons for the theme. They are declared before the page is drawn, because drawing uses them.
 const sun = 'M12 8a4 4 0 1 0 0 8a4 4 0 0 0 0-8M12 2v3M12 19v3M2 12h3M19 12h3M5 5l2 2M17 17l2 2M5 19l2-2M17 7l2-2';
 const moon = 'M20 14A8 8 0 1 1 10 4a6.5 6.5 0 0 0 10 10z';
 const half = 'M12 4a8 8 0 1 0 0 16zM12 4a8 8 0 0 1 0 16';
@@ -27,7 +27,7 @@ applyTheme();
 deliverReleases();
 render(() => <App />, document.getElementById('app')!);
 
-// The shell: navigation, the state of the link, and the view that the URL names.
+// The shell: the navigation, the state of the link, and the view that the URL names.
 
 function App() {
   let help!: HTMLDialogElement;

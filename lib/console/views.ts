@@ -1,19 +1,19 @@
-// The views in the console. Each view is a module that is loaded when the view is first opened.
+// The views of the console. Each view is a module that is loaded when the view is first opened.
 
 import { type Component, lazy } from 'solid-js';
 import { mayManage, me } from './hub/me.ts';
 
 export interface View {
-  /** The name in the URL, as in `#/log`. */
+  /** The view's name in the URL, as in `#/log`. */
   readonly name: string;
   readonly title: string;
-  /** The key that opens the view, pressed after g. */
+  /** The key that opens the view, pressed after `g`. */
   readonly key: string;
-  /** The path of the icon, in a 24 by 24 square. */
+  /** The SVG path of the view's icon, in a 24 by 24 square. */
   readonly icon: string;
-  /** Whether the view is reached only through links and is not listed in the menu. */
+  /** true means that the view is reached only through links and is not listed in the menu. */
   readonly isHidden?: boolean;
-  /** Whether the view requires the right to manage the hub. */
+  /** true means that the view requires the right to manage the hub. */
   readonly needsManage?: boolean;
   readonly component: Component;
 }
@@ -174,12 +174,12 @@ const views: readonly View[] = [
   },
 ];
 
-/** Returns the views in the menu, which are the views that the user may see. */
+/** Returns the views that the menu lists, among those that the user may see. */
 export function listedViews(): readonly View[] {
   return offeredViews().filter(({ isHidden = false }) => !isHidden);
 }
 
-/** Returns the views that the user may see. A kiosk with a dashboard shows nothing else. */
+/** Returns the views that the user may see. A kiosk that is tied to a dashboard sees nothing else. */
 export function offeredViews(): readonly View[] {
   const isKiosk = me()?.kiosk !== undefined;
   return views.filter(({ name, needsManage = false }) =>

@@ -1,12 +1,12 @@
-// Conditions as rows, and expressions as fixed values, which the rule sheet offers as an alternative to typing CEL. An expression that does
-// not fit stays an expression, and an expression that was written from rows is read as rows again.
+// Conditions as rows, and expressions as fixed values, which the rule sheet offers as an alternative to typing CEL. An expression that rows
+// cannot represent stays an expression. An expression that was written from rows is read as the same rows again.
 
 export type Literal = string | number | boolean;
 
 export const comparisons = ['true', 'false', '==', '!=', '>', '>=', '<', '<=', 'between'] as const;
 export type Comparison = (typeof comparisons)[number];
 
-/** The wording of each comparison, for users. */
+/** The words for each comparison, for users. */
 export const comparisonNames: Readonly<Record<Comparison, string>> = {
   true: 'is on (true)',
   false: 'is off (false)',
@@ -19,12 +19,12 @@ export const comparisonNames: Readonly<Record<Comparison, string>> = {
   between: 'is between',
 };
 
-/** One row: `mic is true`, `level is between -40 and -3`. */
+/** A condition as a row: `mic is true`, `level is between -40 and -3`. */
 export interface Row {
-  /** A name from the sources, or an address, which stands for the current value of another parameter. */
+  /** The left side: a name from the sources, or an address, which stands for the current value of another parameter. */
   readonly operand: string;
   readonly comparison: Comparison;
-  /** The values to compare with: no values for true and false, two values for between. */
+  /** The values with which the operand is compared: no values for true and false, two values for between, and otherwise one value. */
   readonly values: readonly Literal[];
 }
 
@@ -57,7 +57,7 @@ export function readRows(expression: string): Rows | undefined {
   return { join: 'all', rows };
 }
 
-/** Writes rows as an expression, which is empty if there are no rows. */
+/** Writes rows as an expression. Without rows, the expression is empty. */
 export function writeRows({ join, rows }: Rows): string {
   const isInParentheses = join === 'any' && rows.length > 1;
   return rows
@@ -95,7 +95,7 @@ function readOperand(text: string): string {
   return /^param\(\s*(['"])(.*)\1\s*\)$/.exec(text)?.[2] ?? text;
 }
 
-/** Reads `a >= 1` and `a <= 2` as one row. */
+/** Reads two conditions such as `a >= 1` and `a <= 2` as one row. Returns undefined for any other conditions. */
 function readBetween([low, high, more]: readonly string[]): Row | undefined {
   if (low === undefined || high === undefined || more !== undefined) return undefined;
   const [one, other] = [readRow(low), readRow(high)];
@@ -141,7 +141,7 @@ function splitAt(expression: string, operator: '&&' | '||'): string[] | undefine
   return depth === 0 && quote === undefined ? parts : undefined;
 }
 
-/** Renames a name in an expression, except within strings. */
+/** Renames a name in an expression, but not within strings. */
 export function renameIn(expression: string, from: string, to: string): string {
   return expression.replace(/'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|(?<![\w.])[A-Za-z_]\w*/g, (part) =>
     part === from ? to : part,

@@ -1,4 +1,4 @@
-// The current value of an expression, or its error, shown below the place where the expression is written.
+// The current value of an expression, or its error, shown directly below the expression.
 
 import { createEffect, createSignal, on, onCleanup, Show } from 'solid-js';
 import { messageOf } from '../../model/error.ts';
@@ -14,7 +14,7 @@ const pauseMs = 300;
 const againMs = 1000;
 
 /**
- * Shows the value of an expression, which is requested from the hub while visible, because values may come from parameters that the
+ * Shows the value of an expression. The value is requested from the hub while it is visible, because it may come from parameters that the
  * expression looks up.
  */
 export function Evaluated(props: { readonly expression: string; readonly scope: Scope; expand(text: string): string }) {
@@ -68,7 +68,7 @@ export function Evaluated(props: { readonly expression: string; readonly scope: 
   );
 }
 
-/** Returns the scope with expanded addresses. Addresses that are still empty are omitted. */
+/** Returns the sources of a rule with variables in their addresses replaced. Addresses that are still empty are omitted. */
 function expandScope(scope: Scope, expand: (text: string) => string): Scope {
   if (scope === undefined || typeof scope === 'string') return scope ? expand(scope) : undefined;
   if (Array.isArray(scope)) return scope.filter(Boolean).map(expand);

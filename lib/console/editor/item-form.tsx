@@ -12,7 +12,7 @@ import { dataOf, type Op } from './source-tree.ts';
 /** The pause in typing after which the hub checks an edit, in milliseconds. */
 const pauseMs = 300;
 
-/** The location of an item: `{connection: 'opening', list: 'entries', name: 'office'}`. Without a name, the item is new. */
+/** The place of an item in a flow file: `{connection: 'opening', list: 'entries', name: 'office'}`. Without a name, the item is new. */
 export interface ItemPlace {
   readonly connection: string;
   readonly list: 'entries' | 'alarms';
@@ -22,18 +22,18 @@ export interface ItemPlace {
 type Settings = Readonly<Record<string, unknown>>;
 
 export interface ItemDraft {
-  /** Why the item cannot be edited. Empty if the item can be edited; undefined while the files are being read. */
+  /** The reason why the item cannot be edited. Empty if the item can be edited; undefined while the files are being read. */
   readonly whyNot: Accessor<string | undefined>;
   readonly isNew: Accessor<boolean>;
   readonly isChanged: Accessor<boolean>;
   readonly setting: (key: string) => unknown;
-  /** Sets a setting; undefined removes the setting. */
+  /** Changes settings of the item; undefined removes a setting. */
   readonly set: (changed: Settings) => void;
-  /** The form, with its data and the function that saves it. */
+  /** The form around the item's fields. It contains the data and saves the item. */
   readonly Form: (props: { readonly title: string; readonly children: JSX.Element; close(): void }) => JSX.Element;
 }
 
-/** Follows the item at a location until the calling reactive scope is disposed. `saved` is called after each save with the item's name. */
+/** Follows the item at a place until the calling reactive scope is disposed. `saved` is called after each save with the item's name. */
 export function createItemDraft(place: Accessor<ItemPlace>, saved: (name: string | undefined) => void): ItemDraft {
   const [source, { refetch }] = createResource(
     () => place().connection,
@@ -154,7 +154,7 @@ export function createItemDraft(place: Accessor<ItemPlace>, saved: (name: string
           send={async (mode, comment) => sendEdit(edits(), mode, comment)}
           rebase={() => {
             asked++;
-            setAnswer(undefined); // it is about the earlier text
+            setAnswer(undefined); // the answer concerns the earlier text
             void refetch();
           }}
           discard={discard}

@@ -12,7 +12,7 @@ import { type RecordedEvent, recordedOf, resultText } from './rehearsal.ts';
 type Rehearsal = NonNullable<EditResult['rehearsal']>;
 
 export function LastRuns(props: {
-  /** The rehearsal; undefined if the hub has not responded yet. */
+  /** The rehearsal's results; undefined if the hub has not responded yet. */
   readonly rehearsal: Rehearsal | undefined;
   readonly isChanged: boolean;
   readonly isNew: boolean;
@@ -100,7 +100,7 @@ export function LastRuns(props: {
   );
 }
 
-/** The period for which source events are requested. */
+/** How far back recorded events of the sources are requested, as in the hub's API. */
 const askedBack = '-7d';
 const askedPoints = 200;
 

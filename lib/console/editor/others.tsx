@@ -13,9 +13,9 @@ export function Others(props: {
   readonly file: string;
   /** The name of the rule. Empty if the rule is new. */
   readonly rule: string;
-  /** The names of all rules that the item creates. */
+  /** The names of all rules that the item in the file creates. */
   readonly names: readonly string[];
-  /** What is open. The default is this rule. */
+  /** Words for what is open. The default is this rule. */
   readonly what?: string;
 }) {
   const [others, setOthers] = createSignal<OtherSheets['others']>([]);
@@ -25,7 +25,7 @@ export function Others(props: {
     const answer = await postJson<OtherSheets>('/hub/edit/sheet', body(true)).catch(() => undefined);
     if (answer !== undefined) setOthers(answer.others);
   };
-  // A page in the background reports as well: its draft is still there.
+  // A page in the background also reports: its draft is still open.
   useInterval(() => void (document.hidden && report()), reportEveryMs);
   usePolling(report, () => reportEveryMs)();
   const close = () =>

@@ -7,17 +7,17 @@ import type { EditResult } from '../../wire/http/editing-shapes.ts';
 import { postJson, Refusal } from '../hub/page-request.ts';
 
 export interface Probation {
-  /** Begins the countdown if the change is on probation. */
+  /** Begins the countdown if the saved change is on probation. */
   begin(answer: EditResult): void;
   readonly secondsLeft: () => number;
-  /** Why the change is not confirmed yet, or the outcome of the probation. Empty if no change is or was on probation. */
+  /** The reason why the change is not confirmed yet, or the outcome of the probation. Empty if no change is or was on probation. */
   readonly note: () => string;
   readonly isOpen: () => boolean;
   keep(): Promise<void>;
 }
 
 const countEveryMs = 250;
-/** How long the hub waits, in milliseconds. */
+/** How long the hub waits for a confirmation, in milliseconds. */
 const lastsMs = 30_000;
 
 /** Counts down the time within which a change must be confirmed, until the calling reactive scope is disposed. */
@@ -42,7 +42,7 @@ export function useProbation(): Probation {
       if (revision === undefined || probation === undefined) return;
       clearInterval(timer);
       const leftMs = Date.parse(probation.until) - Date.now();
-      // the clock of the hub may differ from that of the browser
+      // the hub's clock may differ from the browser's clock
       const isPlausible = leftMs > 0 && leftMs <= lastsMs;
       setOpen({ revision, untilMs: performance.now() + (isPlausible ? leftMs : lastsMs) });
       setNote('');

@@ -165,7 +165,7 @@ function Form(props: { readonly recipe: Recipe }) {
   );
 }
 
-/** A variable to fill in. An address that stays empty is replaced with a stand-in, which is a parameter of a dummy. */
+/** A field for a variable of a recipe. If the user leaves an address empty, the recipe uses a stand-in, which is a parameter of a dummy. */
 function Slot(props: {
   readonly variable: Variable;
   readonly value: string;

@@ -9,7 +9,7 @@ type Result = NonNullable<NonNullable<EditResult['rehearsal']>['runs'][number]['
 export interface RecordedEvent {
   readonly address: string;
   readonly value: number | boolean | string;
-  /** The time in milliseconds since 1970. */
+  /** When the event happened, in milliseconds since 1970. */
   readonly time: number;
 }
 
@@ -25,7 +25,7 @@ const words: Readonly<Record<Result['outcome'], string>> = {
   failed: 'failed',
 };
 
-/** Returns what a run has written, or why the run wrote nothing. */
+/** Returns what a run has written, or the reason why it wrote nothing, as text. */
 export function resultText(result: Result | undefined): string {
   if (result === undefined) return '–';
   if (result.outcome !== 'wrote') return words[result.outcome];
@@ -45,7 +45,7 @@ export function recordedOf(history: History | undefined): RecordedEvent[] {
     if (value === undefined || value === null) return [];
     return typeof value === 'string' && value.length > longestText ? [] : [{ address, value, time }];
   });
-  // a record begins with the value that was there, and has it once more after each start of the hub
+  // a record begins with the value at that time, and repeats the value after each start of the hub
   const changes = isFires
     ? events
     : events.filter(({ value }, index) => index > 0 && value !== events[index - 1]!.value);

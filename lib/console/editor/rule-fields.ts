@@ -15,13 +15,13 @@ export interface Rule {
 
 export type Step = Readonly<Record<string, unknown>>;
 
-/** A source. An empty name stands for `value`. */
+/** A source of a rule. An empty name stands for `value`. */
 export interface SourceEnd {
   readonly name: string;
   readonly address: string;
 }
 
-/** A destination. If its expression is empty, the destination receives what the rule writes. */
+/** A destination of a rule. If the expression is empty, the destination receives the value that the rule writes. */
 export interface TargetEnd {
   readonly address: string;
   readonly expression: string;
@@ -29,7 +29,7 @@ export interface TargetEnd {
 
 const order = ['name', 'each', 'enabled', 'from', 'require', 'hear', 'atStart', 'when', 'map', 'pipe', 'to', 'shadow'];
 
-/** Returns the rule with changed settings; undefined removes a setting. */
+/** Returns a rule with changed settings; undefined removes a setting. */
 export function withSettings(rule: Rule, settings: Readonly<Record<string, unknown>>): Rule {
   const entries = Object.entries({ ...rule, ...settings }).filter(([, value]) => value !== undefined);
   const rank = (key: string) => (order.includes(key) ? order.indexOf(key) : order.length);
@@ -43,12 +43,12 @@ export function sourcesOf({ from }: Rule): SourceEnd[] {
   return Object.entries(from).map(([name, address]) => ({ name, address }));
 }
 
-/** Returns whether the sources have names, so that one run sees all of them. */
+/** Returns whether the sources of a rule have names, so that one run sees all of them. */
 export function isNamed({ from }: Rule): boolean {
   return typeof from === 'object' && !Array.isArray(from);
 }
 
-/** Replaces the sources of a rule. The form of `from`, named or a list, is kept. */
+/** Replaces the sources of a rule. If the sources had names, they have names again; otherwise they are a list. */
 export function withSources(rule: Rule, ends: readonly SourceEnd[]): Rule {
   if (isNamed(rule))
     return withSettings(rule, { from: Object.fromEntries(ends.map((end) => [end.name, end.address])) });
@@ -56,7 +56,7 @@ export function withSources(rule: Rule, ends: readonly SourceEnd[]): Rule {
   return withSettings(rule, { from: addresses.length === 1 ? addresses[0] : addresses });
 }
 
-/** Adds a source. The sources get names, because most rules with several sources compare their values. */
+/** Adds a source to a rule. The sources get names, because most rules with several sources compare the values of the sources. */
 export function withFurtherSource(rule: Rule, address: string): Rule {
   const named = isNamed(rule) ? rule : withNames(rule);
   const ends = sourcesOf(named);
@@ -70,7 +70,7 @@ export function withFurtherSource(rule: Rule, address: string): Rule {
     : next;
 }
 
-/** Sets the address of the source at an index. A name that was derived from the previous address changes accordingly. */
+/** Sets the address of the source at an index. If the name was derived from the previous address, the name changes accordingly. */
 export function withSourceAddress(rule: Rule, index: number, address: string): Rule {
   const ends = sourcesOf(rule);
   const end = ends[index]!;
@@ -84,7 +84,9 @@ export function withSourceAddress(rule: Rule, index: number, address: string): R
   return isOwnName ? withRenamed(next, end.name, name) : next;
 }
 
-/** Names the source at an index. If the name is already taken, a number is appended, because each name stands for one source. */
+/**
+ * Sets the name of the source at an index. If another source has this name, a number is appended, because each name stands for one source.
+ */
 export function withSourceName(rule: Rule, index: number, wanted: string): Rule {
   const ends = sourcesOf(rule);
   const others = ends.filter((_, at) => at !== index).map((end) => end.name);
@@ -105,7 +107,7 @@ function freeName(wanted: string, taken: readonly string[]): string {
   for (let number = 2; ; number++) if (!taken.includes(`${wanted}${number}`)) return `${wanted}${number}`;
 }
 
-/** Removes a source. If only one source remains, it is `value` again. */
+/** Removes a source from a rule. If only one source remains, expressions read it as `value` again. */
 export function withoutSource(rule: Rule, index: number): Rule {
   const ends = sourcesOf(rule).filter((_, at) => at !== index);
   const [only] = ends;
@@ -159,7 +161,7 @@ export function isSplit({ to }: Rule): boolean {
   return typeof to === 'object' && !Array.isArray(to);
 }
 
-/** Replaces the destinations. If any have expressions, the destinations become an object. */
+/** Replaces the destinations of a rule. If any destination has an expression, `to` becomes an object. */
 export function withTargets(rule: Rule, ends: readonly TargetEnd[]): Rule {
   if (ends.some(({ expression }) => expression !== ''))
     return withSettings(rule, { to: Object.fromEntries(ends.map((end) => [end.address, end.expression || 'value'])) });
@@ -167,7 +169,7 @@ export function withTargets(rule: Rule, ends: readonly TargetEnd[]): Rule {
   return withSettings(rule, { to: addresses.length === 1 ? addresses[0] : addresses });
 }
 
-/** The wording for steps whose setting is a duration. */
+/** The words for steps whose setting is a duration, by the step's name. */
 export const timeSteps: Readonly<Record<string, string>> = {
   offDelay: 'stay on for',
   onDelay: 'only once it has been on for',

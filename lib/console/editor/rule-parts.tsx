@@ -41,13 +41,13 @@ import {
 } from './rule-fields.ts';
 import { TextField } from './template-field.tsx';
 
-/** The properties that all parts share. */
+/** The properties that all parts of the form share. */
 export interface PartProps {
   readonly rule: Rule;
   readonly values: LiveValues;
-  /** Returns the errors in a setting, such as `from` or `pipe[0]`, including everything within that setting. */
+  /** Returns the errors in a setting, such as `from` or `pipe[0]`, and in everything within that setting. */
   errorsOf(setting: string): readonly string[];
-  /** Replaces each `${…}` with its value. */
+  /** Returns a string in which each `${…}` is replaced with its value. */
   expand(text: string): string;
   change(rule: Rule): void;
 }
@@ -60,7 +60,7 @@ const typeWords: Readonly<Record<ValueType, string>> = {
   T: 'trigger',
 };
 
-/** The current value and the type of a parameter. */
+/** Shows the current value and the type of a parameter. */
 function Live(props: Pick<PartProps, 'values' | 'expand'> & { readonly address: string }) {
   const cell = createMemo(() => props.values.of(props.expand(props.address)));
   const type = () => cell().kind()?.type;
@@ -82,7 +82,7 @@ function Live(props: Pick<PartProps, 'values' | 'expand'> & { readonly address: 
   );
 }
 
-/** An address, either as a string or with template variables as pieces. */
+/** Shows an address, either as a string or with its template variables as pieces. */
 function Address(
   props: Pick<PartProps, 'expand'> & {
     readonly label: string;
@@ -97,7 +97,7 @@ function Address(
   );
 }
 
-/** The errors in a part, shown directly below the part. */
+/** Shows the errors in a part, directly below the part. */
 function Errors(props: { readonly list: readonly string[] }) {
   return (
     <For each={props.list}>
@@ -134,7 +134,7 @@ function Remove(props: { readonly what: string; press(): void }) {
   );
 }
 
-/** Adds an entry to a part and moves the focus to the new field, in which the user continues to type. */
+/** Returns a handler that adds an entry to a part and moves the focus to the new field, so that the user can continue to type. */
 function adds(add: () => void): (event: { readonly currentTarget: HTMLElement }) => void {
   return ({ currentTarget }) => {
     const part = currentTarget.closest('fieldset')!;
@@ -300,7 +300,7 @@ function firstOperand(rule: Rule): string {
   return sourcesOf(rule)[0]?.name || 'value';
 }
 
-/** Returns an initial row that suits the type of the source: a number is compared with its current value. */
+/** Returns the first row for a source, according to the source's type: a number is compared with its current value. */
 function freshRow({ rule, values, expand }: Pick<PartProps, 'rule' | 'values' | 'expand'>, operand: string): Row {
   const address = sourcesOf(rule).find(({ name }) => (name || 'value') === operand)?.address ?? '';
   const cell = values.of(expand(address));
@@ -317,7 +317,9 @@ interface ConditionProps extends PartProps {
   setText(text: string): void;
 }
 
-/** Shows conditions as rows or as an expression. Changes in one form appear in the other form, as far as rows can represent them. */
+/**
+ * Shows conditions as rows or as an expression. A change in one form appears in the other form, as far as rows can represent the change.
+ */
 function Conditions(props: ConditionProps) {
   const [isTyped, setTyped] = createSignal(false);
   const rows = createMemo(() => readRows(props.text));
@@ -606,7 +608,7 @@ export function AfterPart(props: PartProps) {
   );
 }
 
-/** A step that is not in the list of steps, such as `{ clamp: [0, 1] }`. */
+/** A field for a step without a form of its own, such as `{ clamp: [0, 1] }`. */
 function StepText(props: { readonly number: number; readonly step: Step; set(step: Step): void }) {
   const [typed, setTyped] = createSignal<string>();
   return (

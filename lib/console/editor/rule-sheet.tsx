@@ -81,7 +81,7 @@ export default function RuleSheet() {
   );
 }
 
-/** Chooses the file for a new rule: the only file that can be edited, or a file that the user selects. */
+/** Lets the user choose the file for a new rule. If only one file can be edited, that file is chosen automatically. */
 function ChooseFile() {
   const [sources] = createResource(() => getJson<SourceList>('/hub/sources'));
   const files = () => sources()?.files.filter(({ canEdit }) => canEdit) ?? [];
@@ -143,7 +143,7 @@ function byName({ tree }: SourceFile, name: string) {
   return rulesOf(tree).find((node) => node.children?.some(({ key, value }) => key === 'name' && value === name));
 }
 
-/** Loads the file, and opens the sheet of the rule at the path that was found; undefined means a new rule. */
+/** Shows the sheet of the rule at the given path in a file; an undefined path stands for a new rule. */
 function Loaded(props: { readonly file: string; find(source: SourceFile): string | undefined }) {
   const [opened, { refetch }] = createResource(async () => {
     const source = await readSource(props.file);
@@ -170,7 +170,7 @@ function Loaded(props: { readonly file: string; find(source: SourceFile): string
 
 const newRuleHint = 'Choose a parameter under “When” and another under “to”. The effects of the rule then appear here.';
 
-/** The result of a save, for the sheet that opens again after the save. */
+/** The result of the last save, for the sheet that opens again after the save. */
 let lastSave = '';
 
 function takeLastSave(): string {
@@ -181,9 +181,9 @@ function takeLastSave(): string {
 
 interface SheetProps {
   readonly source: SourceFile;
-  /** The path of the rule; undefined for a new rule. */
+  /** The path of the rule in its file; undefined for a new rule. */
   readonly path: string | undefined;
-  /** The name as written in the file. */
+  /** The name of the rule as written in the file. */
   readonly name: string;
   reload(): void;
 }
@@ -368,7 +368,7 @@ function goToPart(event: KeyboardEvent & { readonly currentTarget: HTMLFormEleme
   (fields.find((field) => field.matches('.address, select, textarea')) ?? fields[0])?.focus();
 }
 
-/** Explains that a template created the rule, and asks whether a change applies to all rules that the template creates. */
+/** Explains that a template has created the rule, and asks whether a change applies to all rules that the template creates. */
 function Made(props: {
   readonly names: readonly string[];
   readonly by: 'each' | 'instances';
@@ -404,7 +404,7 @@ function Made(props: {
   );
 }
 
-/** Rarely needed settings. */
+/** Shows the settings of a rule that are rarely needed. */
 function More(props: { readonly rule: Rule; change(rule: Rule): void }) {
   const Flag = (flag: { readonly setting: string; readonly on: unknown; readonly label: string }) => (
     <label class="fields">
@@ -430,7 +430,7 @@ function More(props: { readonly rule: Rule; change(rule: Rule): void }) {
   );
 }
 
-// The edit in progress: the rule as data and as text, what the hub finds in it, and how it is sent.
+// The edit in progress: the rule as data and as text, what the hub finds in the edit, and how the edit is sent.
 
 function useDraft(props: SheetProps, options: { expand(text: string): string; liveName(): string }) {
   const [source, setSource] = createSignal(props.source);
@@ -442,9 +442,9 @@ function useDraft(props: SheetProps, options: { expand(text: string): string; li
   const [answer, setAnswer] = createSignal<EditResult>();
   const [failure, setFailure] = createSignal('');
   const [isRemoved, setRemoved] = createSignal(false);
-  /** The edits that precede the edit of the rule and make the rule separate. */
+  /** The edits that separate the rule from its template. They precede the edit of the rule. */
   const [before, setBefore] = createSignal<readonly Op[]>([]);
-  /** The change set that makes the whole instance separate. */
+  /** The change set that turns the whole instance into a separate file. */
   const [whole, setWhole] = createSignal<SeparationAnswer>();
   const [rehearsal, setRehearsal] = createSignal<EditResult['rehearsal']>();
   const records = new Map<string, Promise<readonly RecordedEvent[]>>();
@@ -457,7 +457,7 @@ function useDraft(props: SheetProps, options: { expand(text: string): string; li
   const isChanged = () => version() > 0;
   const isSeparate = () => before().length > 0 || whole() !== undefined;
 
-  /** The typed text with the indentation that the sheet hides. */
+  /** Returns the typed text with the indentation that the sheet hides. */
   const typedText = () => {
     const { indent } = withoutIndent(shown());
     return typed()!.replace(/\n(?=[^\n])/g, `\n${indent}`);
@@ -472,7 +472,10 @@ function useDraft(props: SheetProps, options: { expand(text: string): string; li
   };
   const send = (mode: 'check' | 'shadow' | 'save', comment: string, rehearse?: Rehearse) =>
     sendEdit(whole()?.files ?? [{ file: source().file, base: source().etag, ops: ops() }], mode, comment, rehearse);
-  /** The request for a rehearsal. The hub knows the runs of the current rule, and a store knows the events of other sources. */
+  /**
+   * Returns the request for a rehearsal. The hub knows the runs of the current rule, and a store knows the events of the rule's other
+   * sources.
+   */
   const asked = async (): Promise<Rehearse> => {
     const known = props.path === undefined ? [] : sourcesOf(firstRule(props)).map(({ address }) => address);
     const further = sourcesOf(rule()).flatMap(({ address }) =>
@@ -537,7 +540,7 @@ function useDraft(props: SheetProps, options: { expand(text: string): string; li
     isChanged,
     isRemoved,
     text: () => typed() ?? withoutIndent(shown()).text,
-    /** Why the file currently cannot be saved. Empty if the file can be saved. */
+    /** The reason why the file currently cannot be saved. Empty if the file can be saved. */
     whyReadOnly: () => (polled.data() ?? props.source).reason,
     isOutdated: () =>
       polled.data() !== undefined &&
@@ -558,7 +561,7 @@ function useDraft(props: SheetProps, options: { expand(text: string): string; li
       });
       checkSoon();
     },
-    /** Why the typed text is not a rule. Empty if the text is a rule, or comes from the form. */
+    /** The reason why the typed text is not a rule. Empty if the text is a rule, or comes from the form. */
     typingError(): string {
       if (typed() === undefined) return '';
       return readJson5(typed()!) === undefined
@@ -596,7 +599,7 @@ function useDraft(props: SheetProps, options: { expand(text: string): string; li
       });
       checkSoon();
     },
-    /** Reverts the separation, including all changes made since. */
+    /** Reverts the separation from the template, including all changes made since. */
     together() {
       if (!isSeparate()) return;
       pause.stop();
@@ -611,7 +614,7 @@ function useDraft(props: SheetProps, options: { expand(text: string): string; li
         setShown(original());
       });
     },
-    /** Returns the errors in the rule at a setting, including everything within that setting. */
+    /** Returns the errors in a setting of the rule, and in everything within that setting. */
     errorsOf(setting: string): readonly string[] {
       const base = path() ?? additionOf(source(), rule()).path;
       return (answer()?.errors ?? [])
@@ -621,7 +624,7 @@ function useDraft(props: SheetProps, options: { expand(text: string): string; li
     send,
     rebase({ etag }: Conflict) {
       setVersion((number) => number + 1);
-      setAnswer(undefined); // it is about the earlier text: nothing can be saved until the new one is checked
+      setAnswer(undefined); // the answer concerns the earlier text: nothing can be saved until the new text is checked
       void readSource(source().file).then((fresh) => {
         const found =
           path() === undefined ? undefined : (byName(fresh, rule().name ?? '') ?? nodeAt(fresh.tree, path()!));
@@ -673,7 +676,7 @@ function firstRule({ source, path }: SheetProps): Rule {
   return { from, to };
 }
 
-/** Returns the text of the rule in the edited text of its file. */
+/** Returns the text of the rule at a path in the edited text of its file. */
 function partOf({ text, tree }: SourceFile, path: string | undefined, edited: string): string {
   const node = path === undefined ? undefined : nodeAt(tree, path);
   if (node !== undefined) return edited.slice(node.start, edited.length - (text.length - node.end));

@@ -13,20 +13,20 @@ import { formatClock, formatValue } from '../page/units.ts';
 import { type Conflict, conflictsOf, type Mode, missingPart } from './source-file.ts';
 
 export interface SaveProps {
-  /** The result of the last check; undefined if nothing was checked, or if there is nothing to save. */
+  /** The result of the last check; undefined if no check has been made, or if there is nothing to save. */
   readonly answer: EditResult | undefined;
   readonly isChanged: boolean;
   /** What the user can do as long as nothing has been changed. */
   readonly hint?: string;
-  /** The result of the last save. Empty if nothing was saved. */
+  /** A sentence about the result of the last save. Empty if nothing was saved. */
   readonly note: string;
   setNote(note: string): void;
-  /** Why the check failed as a whole. Empty if it did not fail. */
+  /** The reason why the check failed as a whole. Empty if the check did not fail. */
   readonly failure: string;
   /** Sends the edit. Errors: the same as `sendEdit`. */
   send(mode: Mode, comment: string): Promise<EditResult>;
   saved(answer: EditResult): void;
-  /** Applies the edit to the text that another user has saved. */
+  /** Bases the edit on the text that another user has saved. */
   rebase(conflict: Conflict): void;
   discard(): void;
 }
@@ -56,7 +56,7 @@ export function SavePanel(props: SaveProps) {
             : 'Saved and running.',
         );
         setComment('');
-        if (location.hash === hash) props.saved(answer); // whoever has left meanwhile is not led back
+        if (location.hash === hash) props.saved(answer); // a user who has left the sheet meanwhile is not led back
       }
     } catch (error) {
       setConflicts(conflictsOf(error));
@@ -65,8 +65,8 @@ export function SavePanel(props: SaveProps) {
     setBusy(false);
   };
   /**
-   * Moves the focus to the result: the form that was open before the save is gone together with the focus, and keyboard users continue at
-   * the result.
+   * Moves the focus to the result of a save. The form that was open before the save no longer exists and has lost the focus, so keyboard
+   * users continue at the result.
    */
   const goOnHere = (status: HTMLElement) =>
     onMount(() => {
@@ -132,7 +132,7 @@ export function SavePanel(props: SaveProps) {
   );
 }
 
-/** The findings of a check, including the errors shown at form fields. */
+/** Shows the findings of a check, including the errors that are also shown at form fields. */
 export function Findings(props: { readonly answer: EditResult }) {
   const restarts = () => {
     const { connections, rules } = props.answer.restarts;
@@ -208,7 +208,7 @@ export function Findings(props: { readonly answer: EditResult }) {
   );
 }
 
-/** A difference in unified diff format. */
+/** Shows a difference in unified diff format. */
 export function Difference(props: { readonly text: string }) {
   const lines = () => props.text.split('\n').filter((line) => !/^(?:---|\+\+\+) /.test(line));
   const kindOf = (line: string) => (line.startsWith('+') ? 'added' : line.startsWith('-') ? 'removed' : undefined);
@@ -219,7 +219,7 @@ export function Difference(props: { readonly text: string }) {
   );
 }
 
-/** The differences that have occurred between the live rules and the rules in shadow. */
+/** Shows how the rules in shadow have deviated from the live rules. */
 function InShadow(props: { leave(): void }) {
   const { data, error } = usePolled<ShadowReport>('/hub/shadow', 'none');
   return (
@@ -257,7 +257,7 @@ function InShadow(props: { leave(): void }) {
   );
 }
 
-/** Both texts of a file in which two people have changed the same part. `verb` is the label for `rebase`. */
+/** Shows both texts of a file in which two people have changed the same part. `verb` is the label for `rebase`. */
 export function Conflicting(props: {
   readonly conflict: Conflict;
   readonly verb?: string;
@@ -294,7 +294,7 @@ export function Conflicting(props: {
   );
 }
 
-/** A text in which the lines that are missing in another text are marked. */
+/** Shows a text, and marks the lines that are missing in another text. */
 function Marked(props: { readonly text: string; readonly base: string }) {
   const known = () => new Set(props.base.split('\n'));
   return (
@@ -304,7 +304,7 @@ function Marked(props: { readonly text: string; readonly base: string }) {
   );
 }
 
-/** The field for the reason for a change, which is stored in the revision and the audit. */
+/** Shows the field for the reason for a change, which is stored in the revision and the audit. */
 export function CommentField(props: { readonly comment: string; take(comment: string): void }) {
   return (
     <label class="comment">

@@ -10,7 +10,7 @@ export type EditError = EditResult['errors'][number];
 
 const titles: Readonly<Record<string, string>> = { from: 'When', to: 'to' };
 
-/** Returns the part of the sheet that contains a field for an address that the user has not filled in yet, if that is the error. */
+/** Returns the part of the sheet in which an address has not been filled in yet, if this is the error. Otherwise, returns undefined. */
 export function missingPart({ path = '', message }: EditError): string | undefined {
   const [, part] = /^rules\[.*\]\.(from|to)\b/.exec(path) ?? [];
   return part !== undefined && /^expected .*, got "" \(string\)$/.test(message) ? titles[part] : undefined;
@@ -23,7 +23,10 @@ export interface FileEdit {
   readonly ops: readonly Op[];
 }
 
-/** The current name of the edited rule, which is empty for a new rule, and recorded events of its other sources. */
+/**
+ * The request for a rehearsal: the current name of the edited rule, which is empty for a new rule, and the recorded events of its other
+ * sources.
+ */
 export interface Rehearse {
   readonly rule: string;
   readonly recorded: readonly RecordedEvent[];
@@ -31,7 +34,7 @@ export interface Rehearse {
 
 export type Mode = 'check' | 'shadow' | 'save';
 
-/** The time limit for an edit, in milliseconds, because tests may run for several seconds. */
+/** The time limit for the response to an edit, in milliseconds. Tests may run for several seconds. */
 const editDeadlineMs = 60_000;
 
 /** Sends a change set. Errors: a `Refusal`, with `conflicts` if the same part of a file has changed meanwhile. */
@@ -44,7 +47,7 @@ export async function sendEdit(
   return postSlowly('/hub/edit', { files, mode, ...(comment !== '' && { comment }), ...(rehearse && { rehearse }) });
 }
 
-/** Posts JSON for a response that may take a minute. */
+/** Posts JSON to the hub. The response may take a minute. */
 export async function postSlowly<T>(path: string, body: object): Promise<T> {
   const response = await request(path, {
     method: 'POST',
@@ -63,12 +66,12 @@ export function sourcePath(file: string): string {
   return `/hub/source/${encodeURIComponent(file)}`;
 }
 
-/** The maximum number of files to search. */
+/** The maximum number of files that a search for a rule or setting reads. */
 const maxSearched = 100;
 
 /**
- * Finds the first of the user's files that contains the first of these paths, or otherwise the next path. Returns undefined if no file
- * contains any of the paths.
+ * Searches the user's files for the first of these paths, then for the next path, and so on. Returns the first file that contains a path,
+ * or undefined if no file does.
  */
 export async function findSource(...paths: readonly (readonly string[])[]): Promise<SourceFile | undefined> {
   const { files } = await getJson<SourceList>('/hub/sources');
@@ -82,20 +85,20 @@ export async function findSource(...paths: readonly (readonly string[])[]): Prom
   return found.find(Boolean);
 }
 
-/** Returns the node under these nested keys. */
+/** Returns the node to which nested keys lead, or undefined if there is no such node. */
 export function partOf(tree: SourceNode | undefined, ...keys: readonly string[]): SourceNode | undefined {
   let node = tree;
   for (const wanted of keys) node = node?.children?.find(({ key }) => key === wanted);
   return node;
 }
 
-/** Splits a location such as `studio.json5:7:20` into file and position. */
+/** Splits a location such as `studio.json5:7:20` into the file and the position. */
 export function splitPlace(place: string): { readonly file: string; readonly line: number; readonly column: number } {
   const [, file = place, line = '0', column = '0'] = /^(.*?):(\d+):(\d+)/.exec(place) ?? [];
   return { file, line: Number(line), column: Number(column) };
 }
 
-/** Returns the rule that begins at a position. */
+/** Returns the rule that begins at a position in a file, or undefined if no rule begins there. */
 export function ruleAt({ tree }: SourceFile, line: number, column: number): SourceNode | undefined {
   return rulesOf(tree).find((node) => node.line === line && node.column === column);
 }
@@ -108,7 +111,7 @@ export function nodeAt(tree: SourceNode | undefined, path: string): SourceNode |
   return next === undefined ? undefined : nodeAt(next, path);
 }
 
-/** Returns the rules in a file, including rules in folders, as written: a rule that `each` repeats appears once. */
+/** Returns the rules in a file, including those in folders, as written: a rule that `each` repeats appears once. */
 export function rulesOf(tree: SourceNode | undefined): SourceNode[] {
   const list = tree?.children?.find(({ key }) => key === 'rules');
   return (list?.children ?? []).flatMap((node) =>
@@ -127,7 +130,7 @@ export function additionOf(
   return { path, ops: [{ path, insert: rule }] };
 }
 
-/** Returns the part of a text that an edit has changed or added, without the surrounding commas and spaces. */
+/** Returns the part of the new text that an edit has changed or added, without the surrounding commas and spaces. */
 export function changedPart(before: string, after: string): string {
   const least = Math.min(before.length, after.length);
   let same = 0;

@@ -2,15 +2,16 @@
 
 import type { SourceAnswer } from '../../wire/http/editing-shapes.ts';
 
-/** A value in the text. Offsets count UTF-16 code units. */
+/** A value in the text of a flow file. Offsets count UTF-16 code units. */
 export interface SourceNode {
   readonly path: string;
   readonly key?: string;
   readonly kind: 'object' | 'list' | 'text' | 'number' | 'boolean' | 'null';
   readonly start: number;
   readonly end: number;
-  /** The offsets that enclose the comments and the comma of an item. */
+  /** The offset at which the comments above the item begin. */
   readonly lead: number;
+  /** The offset at which the comments and the comma after the item end. */
   readonly tail: number;
   readonly line: number;
   readonly column: number;
@@ -29,14 +30,14 @@ export type Op = { readonly path: string } & (
   | { readonly move: string }
 );
 
-/** Returns the data of a value. */
+/** Returns the data for which a node stands. */
 export function dataOf({ kind, value, children = [] }: SourceNode): unknown {
   if (kind === 'list') return children.map(dataOf);
   if (kind === 'object') return Object.fromEntries(children.map((child) => [child.key!, dataOf(child)]));
   return value;
 }
 
-/** Returns a text without the indentation that all lines except the first have in common, and that indentation. */
+/** Returns a text without the indentation that all its lines except the first have in common, and returns that indentation. */
 export function withoutIndent(text: string): { readonly text: string; readonly indent: string } {
   const lines = text
     .split('\n')

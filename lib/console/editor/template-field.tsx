@@ -1,5 +1,5 @@
-// A string with template variables: `${n}` is a single piece, which is removed as a whole and cannot be edited. Between the pieces are
-// plain inputs, and the arrow keys move from one input to the next.
+// A field for a string with template variables. A variable such as `${n}` is a single piece, which can be removed as a whole, but not
+// edited. Between the pieces are plain inputs, and the arrow keys move from one input to the next.
 
 import { createMemo, createSignal, Index, type JSX, Show } from 'solid-js';
 import { joined, partsOf } from './templates.ts';
@@ -13,14 +13,14 @@ interface FieldProps {
   readonly text: string;
   readonly isWrong?: boolean;
   readonly isAddress?: boolean;
-  /** Replaces each `${…}` with its value. */
+  /** Returns a string in which each `${…}` is replaced with its value. */
   expand(text: string): string;
   change(text: string): void;
 }
 
 /**
- * Shows a string with variables as pieces, and any other string with `plain`. The kind of field does not change while the field has the
- * focus, so that the cursor is not lost when the user types or removes a variable.
+ * Shows a string that contains variables as pieces, and any other string with `plain`. The kind of field does not change while the field
+ * has the focus, so that the cursor is not lost when the user types or removes a variable.
  */
 export function TextField(props: FieldProps & { readonly plain: JSX.Element }) {
   const [isFocused, setFocused] = createSignal(false);
@@ -53,7 +53,7 @@ function TemplateField(props: FieldProps) {
   const remove = (index: number) => {
     const at = parts()[index - 1]!.text.length;
     const input = pieces()[index - 1];
-    input?.focus(); // first, since the piece with the focus may go
+    input?.focus(); // first, because the piece with the focus may be removed
     props.change(joined(parts().filter((_, place) => place !== index)));
     if (input instanceof HTMLInputElement) input.setSelectionRange(at, at);
   };

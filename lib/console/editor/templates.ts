@@ -5,7 +5,7 @@ import { dataOf, type Op, type SourceFile, type SourceNode, withoutIndent } from
 
 type Variables = Readonly<Record<string, unknown>>;
 
-/** Returns the nodes from the whole file down to a path. */
+/** Returns the nodes on the way from the whole file down to a path. */
 function wayTo(tree: SourceNode | undefined, path: string): SourceNode[] {
   const way: SourceNode[] = [];
   for (let node = tree; node !== undefined; ) {
@@ -32,7 +32,7 @@ export function combinationsOf(each: unknown): Variables[] {
   return all;
 }
 
-/** Returns the variables of a rule; `made` is its number among the rules that `each` creates. */
+/** Returns the variables of the rule at a path. `made` is the rule's number among the rules that `each` creates. */
 export function variablesAt({ tree, file }: SourceFile, path: string, made = 0): Variables {
   const instance = file.replace(/^.*[\\/]/, '').replace(/\.\w+$/, '');
   let variables: Record<string, unknown> = { instance, ...(tree && (childData(tree, 'variables') as object)) };
@@ -63,7 +63,7 @@ function valueNamed(name: string, variables: Variables): unknown {
   return value;
 }
 
-/** The edit that separates rules, the resulting path of the opened rule, and the data of that rule. */
+/** The result of separating rules from their `each`: the edits, the resulting path of the opened rule, and the data of that rule. */
 export interface Separation {
   readonly ops: readonly Op[];
   readonly path: string;
@@ -71,9 +71,9 @@ export interface Separation {
 }
 
 /**
- * Returns the edit that writes the items of an `each` separately as text, so that comments and layout are kept. With one variable, only the
- * value `made` is removed from the `each`; with several variables, the whole `each` is removed. Returns undefined if nothing can be
- * separated, or if the location is not in a list.
+ * Returns the edits that write the items of an `each` as separate text, which keeps comments and layout. With one variable, only the value
+ * `made` is removed from the `each`; with several variables, the whole `each` is removed. Returns undefined if nothing can be separated, or
+ * if the location is not in a list.
  */
 export function separate(source: SourceFile, path: string, made: number): Separation | undefined {
   const { tree } = source;
@@ -109,7 +109,7 @@ interface Group {
   readonly rules?: readonly unknown[];
 }
 
-/** The maximum number of items created by an `each` that are written separately, because longer results would be unreadable. */
+/** The maximum number of items that are written separately instead of being created by an `each`. A longer result would be unreadable. */
 const maxSeparated = 50;
 
 /** Returns the items that one combination of an `each` creates: one item, or the rules in a group without a folder. */
@@ -126,14 +126,14 @@ function written(source: SourceFile, outer: SourceNode, variables: Variables): {
   });
 }
 
-/** Returns the comments above an item and after its comma. */
+/** Returns the comments that belong to an item: those above the item and those after its comma. */
 function commentsOf(text: string, { lead, start, end, tail }: SourceNode): string[] {
   return [text.slice(lead, start), text.slice(end, tail)].flatMap((part) => part.match(comment) ?? []);
 }
 
 const comment = /\/\/[^\n\r]*|\/\*[\s\S]*?\*\//g;
 
-/** Returns the text of an item in which variables are replaced, without its `each` and without the indentation of its later lines. */
+/** Returns the text of an item with its variables replaced, without its `each`, and without the indentation of its further lines. */
 function expandedText({ text }: SourceFile, item: SourceNode, variables: Variables): string {
   let result = '';
   let end = item.start;
@@ -165,14 +165,14 @@ function expandedText({ text }: SourceFile, item: SourceNode, variables: Variabl
   return withoutIndent(result + text.slice(end, item.end)).text;
 }
 
-/** Escapes the quotes in values that are inserted into a quoted string. */
+/** Returns variables whose string values can be inserted into a quoted string. */
 function escaped(variables: Variables, quote: string): Variables {
   const inQuotes = (value: unknown) =>
     typeof value === 'string' ? value.replaceAll('\\', '\\\\').replaceAll(quote, `\\${quote}`) : value;
   return Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, inQuotes(value)]));
 }
 
-/** A part of a string: plain, or a variable that is shown as one piece. */
+/** A part of a string: plain text, or a variable that is shown as one piece. */
 export interface TextPart {
   readonly text: string;
   readonly variable?: string;

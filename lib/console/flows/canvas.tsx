@@ -1,4 +1,4 @@
-// The drawing of the graph: boxes above lines on a plane that pans and zooms. Only values in view are followed.
+// Draws the graph: boxes above lines, on a plane that pans and zooms. Only values in view are followed.
 
 import {
   type Accessor,
@@ -26,10 +26,11 @@ import type { Installation } from './shown-installation.ts';
 
 /** The number of updates per second for a value in the drawing. */
 const rate = 4;
-/** The minimum scale at which text is readable. Below this scale, values are not followed. */
+/** The minimum scale at which text is readable. At smaller scales, values are not followed. */
 const readableScale = 0.4;
 /**
- * The minimum initial scale, at which a 13-pixel font is 11 pixels high. Initially, the whole graph is in view if it fits at this scale.
+ * The minimum scale with which a drawing is first shown, at which a 13-pixel font is 11 pixels high. If the whole graph fits into the view
+ * at this scale, it is shown as a whole.
  */
 const comfortableScale = 0.85;
 /** The margin around a box that is moved into view, in pixels. */
@@ -135,7 +136,7 @@ function Plane(props: PlaneProps) {
   );
 }
 
-/** Returns the addresses of the boxes in view, or none while their values are not readable. */
+/** Returns the addresses of the boxes in view, or no addresses while values are not readable. */
 function useAddressesInView(props: PlaneProps): Accessor<readonly string[]> {
   return createMemo(
     () => {
@@ -154,7 +155,7 @@ function useAddressesInView(props: PlaneProps): Accessor<readonly string[]> {
   );
 }
 
-/** Fits a new drawing into the view, and keeps the selected rule in view. */
+/** Fits each new drawing into the view, and keeps the selected rule in view. */
 function followChosen(props: PlaneProps): void {
   const chosen = () => {
     const key = props.context.selectedRule();
@@ -175,8 +176,8 @@ function followChosen(props: PlaneProps): void {
     let [width, height] = [0, 0];
     const observer = new ResizeObserver(() => {
       const { clientWidth, clientHeight } = props.frame();
-      props.moves().place({ ...props.moves().placement() }); // the visible part has changed
-      if (clientWidth < width || clientHeight < height) showChosen(); // such as by the panel of the rule
+      props.moves().place({ ...props.moves().placement() }); // the visible part of the plane has changed
+      if (clientWidth < width || clientHeight < height) showChosen(); // for example because the panel of the rule has opened
       [width, height] = [clientWidth, clientHeight];
     });
     observer.observe(props.frame());
@@ -203,7 +204,7 @@ function Arrow() {
   );
 }
 
-/** A line, which lights up when its value changes. */
+/** A line of the graph, which lights up when its value changes. */
 function Edge(props: { readonly line: Line; readonly context: BoxContext }) {
   let path!: SVGPathElement;
   const { edge } = props.line;
@@ -216,7 +217,7 @@ function Edge(props: { readonly line: Line; readonly context: BoxContext }) {
   return <path ref={path} class="edge" classList={{ off: isOff() }} d={props.line.path} marker-end="url(#arrow)" />;
 }
 
-// Panning and zooming by mouse and wheel, with one or two fingers, and by keys.
+// Pans and zooms by mouse and wheel, with one or two fingers, and by keys.
 
 export interface Placement {
   readonly x: number;
@@ -236,7 +237,7 @@ export interface PanZoom {
   zoom(factor: number): void;
 }
 
-/** Turns an element into the viewport of a plane until the calling reactive scope is disposed. `fit` shows the whole plane. */
+/** Turns an element into the viewport of a plane until the calling reactive scope is disposed. `fit` is called to show the whole plane. */
 export function createPanZoom(element: HTMLElement, fit: () => void): PanZoom {
   const [placement, place] = createSignal<Placement>({ x: 0, y: 0, scale: 1 });
   const pan = (dx: number, dy: number) => place(({ x, y, scale }) => ({ x: x + dx, y: y + dy, scale }));
@@ -260,12 +261,12 @@ export function createPanZoom(element: HTMLElement, fit: () => void): PanZoom {
   return { placement, place, zoom };
 }
 
-// Animates changes: a line or a label lights up and fades when its value has changed.
+// Animates changes: a line or a label lights up when its value has changed, and then fades.
 
 const fadeMs = 700;
 const calm = matchMedia('(prefers-reduced-motion: reduce)');
 
-/** Highlights a line. With reduced motion, the line is thick for the same time instead. */
+/** Highlights a line for a moment. If the user prefers reduced motion, the line becomes thick instead of being animated. */
 export function pulse(line: SVGPathElement): void {
   const length = line.getTotalLength();
   const lit = { stroke: 'var(--accent)', strokeWidth: '3px' };
@@ -302,7 +303,7 @@ export interface BoxContext {
   openGroup(id: string): void;
 }
 
-/** The content of a box. Pressing it opens the box. */
+/** The content of a box of the graph. A press on the content opens the box. */
 export function BoxContent(props: { readonly node: GraphNode; readonly context: BoxContext }) {
   const { node, context } = props;
   switch (node.kind) {

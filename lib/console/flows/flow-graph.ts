@@ -9,12 +9,13 @@ export type GraphNode =
   | { readonly kind: 'group'; readonly id: string; readonly group: string }
   | { readonly kind: 'parameter'; readonly id: string; readonly address: string }
   /**
-   * A connection. `makes` contains the parameters to which its way leads; undefined if the box stands for all parameters of the connection.
+   * A connection. `makes` identifies the parameters to which its way leads; undefined if the box stands for all parameters of the
+   * connection.
    */
   | { readonly kind: 'connection'; readonly id: string; readonly connection: string; readonly makes?: string };
 
 /**
- * A line from or to a rule, group or connection. `address` is the parameter whose values the line carries; undefined means several
+ * A line from or to a rule, group or connection. `address` is the parameter whose values the line represents; undefined stands for several
  * parameters.
  */
 export interface GraphEdge {
@@ -75,7 +76,7 @@ export function buildGraph(
   return { nodes: [...nodes.values()], edges: [...edges.values()] };
 }
 
-/** Adds the ways that lead to parameters in the graph, together with boxes for the sources of these ways. */
+/** Adds those ways to the graph that lead to parameters in the graph, together with boxes for the sources of these ways. */
 function addWays(
   ways: readonly Way[],
   nodes: Map<string, GraphNode>,
@@ -94,7 +95,8 @@ function addWays(
     rest = rest.filter((way) => !next.includes(way));
     found = next.length > 0;
     if (found) continue;
-    // the way ends here, such as at an alarm that nothing reads: what a connection makes of its own parameters alone is left out
+    // the way ends here, for example at an alarm that nothing reads: the parameters that a connection computes only from its own parameters
+    // are omitted
     const isInput = (way: Way) => (address: string) => isDrawn(address) && !address.startsWith(`${way.connection}/`);
     for (const way of rest) if (way.from.some(isInput(way))) wanted.push({ way, to: way.to.slice(0, 1) });
   }

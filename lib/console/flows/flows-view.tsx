@@ -45,7 +45,7 @@ export default function Flows() {
   const [drawing] = createResource(
     graph,
     async (drawn): Promise<Drawing | undefined> => (await import('./graph-layout.ts')).layOut(drawn),
-    { initialValue: undefined }, // keeps the view while the layout loads
+    { initialValue: undefined }, // keeps the previous view while the layout is loading
   );
   const context = {
     installation,
@@ -168,15 +168,16 @@ export function Files(props: { readonly report: LoadReport }) {
   );
 }
 
-// The content of the view: the rules that match the search, their groups and which of these are open, and the selected rule.
+// The content of the view: the rules that match the search, their groups, which of the groups are open, and the selected rule.
 
 export interface ShownRules {
   /** The rules that match the search. */
   readonly matching: Accessor<readonly RuleStatus[]>;
-  /** The files with their folders. */
+  /** The groups of rules: the flow files with their folders. */
   readonly groups: Accessor<readonly RuleGroup[]>;
-  /** The ids of the open groups, and the number of closed groups. */
+  /** The ids of the open groups. */
   readonly open: Accessor<ReadonlySet<string>>;
+  /** The number of closed groups. */
   readonly closedCount: Accessor<number>;
   readonly selected: Accessor<RuleStatus | undefined>;
   readonly selectedKey: Accessor<string | undefined>;
@@ -187,7 +188,7 @@ export interface ShownRules {
   select(key: string | undefined): void;
 }
 
-/** Follows the installation and the URL until the calling reactive scope is disposed. There are at most `mostBoxes` boxes. */
+/** Follows the installation and the URL until the calling reactive scope is disposed. At most `mostBoxes` boxes are shown. */
 export function useShownRules(installation: Installation, mostBoxes: Accessor<number>): ShownRules {
   const [chosen, setChosen] = createSignal<ReadonlyMap<string, boolean>>(new Map());
   const matching = createMemo(() => installation.rules().filter((rule) => isMatch(rule, searched().toLowerCase())));

@@ -1,12 +1,13 @@
 // The layout of the graph: sources on the left, destinations on the right, in columns (Sugiyama, Tagawa and Toda, 1981). Connected boxes
-// are laid out together. Each box is assigned to a column, and a line that passes through columns gets a place in each of these columns.
-// The places in each column are ordered so that few lines cross, and then move towards their neighbours as far as the order permits.
+// are laid out together. Each box is assigned to a column, and a line that passes through columns occupies a place in each of these
+// columns. The places in each column are ordered so that few lines cross, and then move towards their neighbours as far as the order
+// permits.
 
 import type { Graph, GraphEdge, GraphNode } from './flow-graph.ts';
 
 export interface Box {
   readonly node: GraphNode;
-  /** The centre of the box. */
+  /** The horizontal centre of the box. */
   readonly x: number;
   readonly y: number;
   readonly width: number;
@@ -33,7 +34,7 @@ const sizes: Readonly<Record<GraphNode['kind'], { readonly width: number; readon
   connection: { width: 150, height: 44 },
 };
 
-/** The height of a rule that does more than copy, which shows its name and its work. */
+/** The height of a rule that does more than copy, in pixels. Such a rule shows its name and what it does. */
 const tallRule = 58;
 
 function sizeOf(node: GraphNode): { readonly width: number; readonly height: number } {
@@ -41,7 +42,7 @@ function sizeOf(node: GraphNode): { readonly width: number; readonly height: num
   return node.kind === 'rule' && node.work !== '' ? { ...size, height: tallRule } : size;
 }
 
-/** Lays out a graph. The largest graph that is drawn takes about ten milliseconds. */
+/** Returns the layout of a graph. The layout of the largest graph that is drawn takes about ten milliseconds. */
 export function layOut(graph: Graph): Drawing {
   const places = new Map(graph.nodes.map((node) => [node.id, newPlace(sizeOf(node))]));
   const joins = graph.edges.map((edge) => ({ edge, from: places.get(edge.from)!, to: places.get(edge.to)! }));
@@ -79,24 +80,23 @@ const margin = 24;
 const columnGap = 80;
 const boxGap = 14;
 const lineGap = 8;
-/** The number of passes over the columns, first to find an order, and then to move the places. */
+/** The number of passes over the columns, both for finding an order and for moving the places. */
 const rounds = 8;
 
 /** A box, or the place at which a line passes through a column. */
 interface Place {
   readonly width: number;
   readonly height: number;
-  /**
-   * The neighbours through any line. `before` and `after` contain the neighbours in the columns on the left and on the right, through lines
-   * that are not reversed.
-   */
+  /** The places that are connected to this place by any line. */
   readonly joined: Place[];
+  /** The neighbours in the column on the left, through lines that are not reversed. */
   readonly before: Place[];
+  /** The neighbours in the column on the right, through lines that are not reversed. */
   readonly after: Place[];
   column: number;
-  /** The position in the column. */
+  /** The index of the place in its column, from the top. */
   order: number;
-  /** The vertical centre. */
+  /** The vertical centre of the place. */
   y: number;
 }
 
@@ -138,10 +138,7 @@ function turnCycles(joins: readonly Join[]): void {
   for (const place of [...starts.filter((one) => !entered.has(one)), ...starts]) if (!done.has(place)) visit(place);
 }
 
-/**
- * Returns the groups of connected places, in the order of their first places. Each group starts at one place and contains all places
- * connected with it.
- */
+/** Returns the groups of places that are connected by lines, in the order of their first places. */
 function joinedPlaces(places: readonly Place[]): readonly (readonly Place[])[] {
   const seen = new Set<Place>();
   return places.flatMap((first) => {
@@ -159,7 +156,7 @@ function joinedPlaces(places: readonly Place[]): readonly (readonly Place[])[] {
 }
 
 /**
- * Assigns columns: each place is to the right of all places that lead to it. A place with more successors than predecessors is directly
+ * Assigns a column to each place: to the right of all places that lead to it. A place with more successors than predecessors is directly
  * before its nearest successor.
  */
 function assignColumns(group: readonly Place[]): void {
@@ -243,7 +240,7 @@ function crossings(columns: readonly (readonly Place[])[]): number {
   return count;
 }
 
-/** Places a group below `top`. Returns the bottom of the group. */
+/** Positions a group of places below `top`. Returns the bottom of the group. */
 function stack(columns: readonly (readonly Place[])[], top: number): number {
   for (const column of columns)
     settle(

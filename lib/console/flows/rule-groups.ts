@@ -2,24 +2,25 @@
 
 import type { RuleStatus } from '../../model/reports/rule-status.ts';
 
-/** The number of boxes (rules and closed groups) that are open by default, and the maximum number of boxes that are drawn. */
+/** The number of boxes (rules and closed groups) up to which groups are open by default. */
 const comfortableBoxes = 60;
+/** The maximum number of boxes that are drawn. */
 export const maxBoxes = 160;
 
 export interface RuleGroup {
-  /** The file and the folders, outermost first. */
+  /** Identifies the group by its file and its folders, outermost first. */
   readonly id: string;
   readonly title: string;
   readonly rules: RuleStatus[];
   readonly groups: RuleGroup[];
 }
 
-/** Returns the key of a rule within an installation. A rule in shadow may have the same name as a live rule. */
+/** Returns a key that identifies a rule within an installation. A rule in shadow may have the same name as a live rule. */
 export function keyOf({ file, folder, name, shadow }: RuleStatus): string {
   return JSON.stringify([file, ...folder, name, ...(shadow ? [shadow] : [])]);
 }
 
-/** Returns the files, each with its folders, in the order of the rules. */
+/** Returns the groups of the flow files, each with the groups of its folders, in the order of the rules. */
 export function groupRules(rules: readonly RuleStatus[]): RuleGroup[] {
   const roots: RuleGroup[] = [];
   for (const rule of rules) {
@@ -39,7 +40,7 @@ export function groupRules(rules: readonly RuleStatus[]): RuleGroup[] {
   return roots;
 }
 
-/** Returns all rules in a group and in the groups within it. */
+/** Returns all rules in a group, including the rules in the groups within it. */
 export function rulesIn(group: RuleGroup): RuleStatus[] {
   return [...group.rules, ...group.groups.flatMap(rulesIn)];
 }
@@ -64,7 +65,7 @@ export function openGroups(
   let boxes = roots.length;
   for (let level = [...roots]; level.length > 0; ) {
     const all = level.reduce((sum, group) => sum + addedBy(group), boxes);
-    const isComfortable = all <= (boxes === 1 ? maxBoxes : comfortableBoxes); // a single box is of no use
+    const isComfortable = all <= (boxes === 1 ? maxBoxes : comfortableBoxes); // a view with a single box is useless
     const next: RuleGroup[] = [];
     const isFirst = ({ id }: RuleGroup) => (first.includes(id) ? 0 : 1);
     for (const group of level.sort((one, other) => isFirst(one) - isFirst(other))) {
@@ -78,7 +79,7 @@ export function openGroups(
   return open;
 }
 
-/** Returns the number of boxes that an open group adds. */
+/** Returns the number of boxes that are added when a group is opened. */
 function addedBy({ rules, groups }: RuleGroup): number {
   return rules.length + groups.length - 1;
 }

@@ -1,4 +1,4 @@
-// The content of the graph as a list: files and folders that can be opened, and their rules with sources and destinations.
+// The content of the graph as a list: files and folders, which can be opened, and their rules with sources and destinations.
 
 import { createEffect, For, onMount, Show } from 'solid-js';
 import { Guarded, GuardedFor } from '../parts/guarded.tsx';
@@ -8,7 +8,7 @@ import { EditLink, RuleSentence } from './rule-text.tsx';
 import type { Installation } from './shown-installation.ts';
 
 interface ListProps {
-  /** The ids of the groups. With ids, a row stays the same and keeps the focus when its rules change. */
+  /** The ids of the groups. Because rows are identified by ids, a row stays the same and keeps the focus when its rules change. */
   readonly groups: readonly string[];
   readonly groupOf: (id: string) => RuleGroup | undefined;
   readonly open: ReadonlySet<string>;
@@ -62,7 +62,7 @@ function RuleRow(props: ListProps & { readonly key: string }) {
   const rule = () => props.installation.ruleOf(props.key);
   const isSelected = () => props.selectedRule() === props.key;
   let row!: HTMLLIElement;
-  // After the layout with the panel of the rule.
+  // Scrolls after the layout, which includes the panel of the rule.
   const show = () => row?.scrollIntoView({ block: 'nearest' });
   onMount(() => createEffect(() => isSelected() && requestAnimationFrame(show)));
   return (

@@ -79,7 +79,7 @@ export function RulePanel(props: { readonly rule: RuleStatus; readonly installat
   );
 }
 
-/** Shown instead of a switch for a rule that the file puts in shadow. */
+/** The note that is shown instead of a switch for a rule that its flow file runs in shadow. */
 function InShadow() {
   return (
     <p>
@@ -96,7 +96,7 @@ function Runs(props: { readonly rule: RuleStatus }) {
   );
   const trace = () => {
     const traces = data()?.filter(({ file }) => file === props.rule.file);
-    return props.rule.shadow ? traces?.at(-1) : traces?.[0]; // traces in shadow come last
+    return props.rule.shadow ? traces?.at(-1) : traces?.[0]; // the traces in shadow come last
   };
   return (
     <section class="runs" aria-label="Recent runs">

@@ -1,4 +1,4 @@
-// What a rule does, in the words used in its flow file: for the list, the panel, Why, and the page of a parameter.
+// Describes rules in the words used in flow files: for the list, the panel, Why, and the page of a parameter.
 
 import { For, type JSX, Show } from 'solid-js';
 import type { RuleList } from '../../wire/http/operation.ts';
@@ -19,7 +19,7 @@ export function linkToNewRule(ends: { readonly from?: string; readonly to?: stri
   return linkTo('rule', { new: 'yes', ...ends });
 }
 
-/** The polling interval of views that do not show the state of rules, in milliseconds, because a rule changes only on a reload. */
+/** The polling interval for rules in views that do not show their state, in milliseconds. There, a rule changes only on a reload. */
 const rarelyMs = 10_000;
 
 /**
@@ -31,7 +31,7 @@ export function useRules(): () => RuleList {
   return () => data() ?? [];
 }
 
-/** Returns whether a rule names an address as a source, as a destination, or within an expression. */
+/** Returns whether a rule contains an address as a source, as a destination, or within an expression. */
 export function namesAddress(rule: ShownRule, address: string): boolean {
   if (rule.from.includes(address) || rule.to.includes(address)) return true;
   const texts = [rule.when, rule.map, JSON.stringify(rule.pipe ?? ''), ...Object.values(rule.split ?? {})];
@@ -55,7 +55,7 @@ export function plainText(setting: unknown): string {
     .join(', ')} }`;
 }
 
-/** Returns what a rule does between its sources and its destinations, or an empty string if the rule only copies. */
+/** Returns what a rule does between its sources and its destinations, as text. Returns an empty string if the rule only copies. */
 export function workText({ when, map, pipe, split }: ShownRule): string {
   return [
     ...(when === undefined ? [] : [`only if ${when}`]),
@@ -84,7 +84,7 @@ export function RuleSentence(props: { readonly rule: ShownRule }) {
   );
 }
 
-/** Shows the parts of a rule, each in a row of a `dl`. */
+/** Shows the parts of a rule, each as a row of a `dl` element. */
 export function RuleParts(props: { readonly rule: ShownRule }) {
   return (
     <>

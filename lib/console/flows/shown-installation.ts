@@ -1,4 +1,4 @@
-// The running installation, polled every second, and the switch of a rule.
+// The running installation, polled every second, and the function that switches a rule.
 import { createMemo, createSignal } from 'solid-js';
 import { messageOf } from '../../model/error.ts';
 import type { RuleStatus } from '../../model/reports/rule-status.ts';
@@ -53,7 +53,7 @@ export function useInstallation() {
 
 export type Installation = ReturnType<typeof useInstallation>;
 
-/** Copies a response, and copies it again whenever a part of it has changed. */
+/** Returns a plain copy of a polled response, which is made again whenever a part of the response has changed. */
 function snapshot<T>(polled: Polled<T>): T | undefined {
   const data = polled.data();
   return data === undefined ? undefined : (JSON.parse(JSON.stringify(data)) as T);

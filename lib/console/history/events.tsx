@@ -130,7 +130,7 @@ function Row(props: {
   );
 }
 
-/** Returns the event and its causes. */
+/** Returns an event and its causes, as a chain. */
 function causesOf({ time, value, previous, writer, chain }: ListedEvent, parameter: string, type: ValueType): Cause[] {
   const steps = [{ parameter, type, value, previous, time, writer }, ...chain];
   return steps.map(({ writer: origin, ...step }, index) => {
@@ -139,7 +139,7 @@ function causesOf({ time, value, previous, writer, chain }: ListedEvent, paramet
   });
 }
 
-/** Returns whether the chain reaches the origin of the event. */
+/** Returns whether the listed chain of an event reaches back to its origin. */
 function isWhole({ writer, source, chain }: ListedEvent): boolean {
   return isSameWriter(chain.at(-1)?.writer ?? writer, source);
 }

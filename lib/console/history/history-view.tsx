@@ -43,7 +43,7 @@ export default function HistoryView() {
 }
 
 function Past(props: { readonly address: string }) {
-  /** The timeframe while the user is moving the plot. */
+  /** The timeframe while the user is moving the plot; undefined at all other times. */
   const [moved, setMoved] = createSignal<Timeframe>();
   const still = useDelay();
   const frame = createMemo(() => moved() ?? timeframeOf(route().params) ?? home, home, {
@@ -62,7 +62,7 @@ function Past(props: { readonly address: string }) {
       ),
     { initialValue: [] },
   );
-  /** The type in the hub, or otherwise the recorded type. */
+  /** The value type that the parameter has in the hub, or otherwise the recorded type. */
   const type = () => infos.latest[0]?.type ?? (infos.state === 'ready' ? events.answer()?.type : undefined);
   const move = (next: Timeframe, isStep: boolean) => {
     const params = paramsOf(next);

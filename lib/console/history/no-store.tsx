@@ -1,4 +1,4 @@
-// The notes in views that need a store, shown if there is no store or the store cannot respond.
+// The notes that views show if they need a store and the hub has no store, or the store cannot respond.
 
 import { Show } from 'solid-js';
 import { messageOf } from '../../model/error.ts';
@@ -10,7 +10,7 @@ export function isWithoutStore(fault: unknown): boolean {
   return fault instanceof Refusal && fault.code === 'not-found';
 }
 
-/** Shows why a response is missing: `what` if there is no store, otherwise the error. Without a fault, nothing is shown. */
+/** Shows the reason why a response is missing: `what` if the hub has no store, otherwise the error. Shows nothing if there is no error. */
 export function StoreFault(props: { readonly fault: unknown; readonly what: string }) {
   return (
     <Show when={props.fault !== undefined}>

@@ -35,7 +35,7 @@ export interface TimelineProps {
   readonly address: string;
   readonly type: ValueType;
   readonly frame: Timeframe;
-  /** The timeframe after a double click. */
+  /** The timeframe to which a double click returns. */
   readonly home: Timeframe;
   readonly height: number;
   /** Whether the number of changes per hour or other rounded period is shown. */
@@ -61,7 +61,7 @@ export function Timeline(props: TimelineProps) {
       : undefined,
   );
   const isKept = () => !isWithoutStore(fault());
-  /** The timeframe. Without a store, it covers at most the time that the page itself has recorded. */
+  /** The visible timeframe. Without a store, it covers at most the time that the page itself has recorded. */
   const frame = createMemo(
     (): Timeframe =>
       isKept() || (isFollowing(props.frame) && props.frame.lastMs <= seenMs) ? props.frame : { lastMs: seenMs },
@@ -115,7 +115,7 @@ export function Timeline(props: TimelineProps) {
       />
       <Show when={props.hasStrip}>
         <TimeStrip
-          range={rangeOf(frame(), history()?.to ?? hubNow())} // moves with each answer, not with the clock
+          range={rangeOf(frame(), history()?.to ?? hubNow())} // moves with each response, not with the clock
           history={history()}
           choose={(range) => props.move(range, true)}
         />
@@ -131,7 +131,7 @@ function textAt(time: number, curves: readonly Curve[]): string {
   return [momentText(Math.round(time / 1000) * 1000), ...held.map(textOf)].join('  ·  ');
 }
 
-/** Returns `0.5`, or `0.5 (0.2 … 0.7)` for a bucket. */
+/** Formats the values of a curve at one time: `0.5`, or `0.5 (0.2 … 0.7)` for a bucket. */
 function textOf([value, low, high]: readonly (number | null)[]): string {
   if (value === null || value === undefined) return 'unknown';
   return low === high ? formatValue(value) : `${formatValue(value)} (${formatValue(low)} … ${formatValue(high)})`;
@@ -139,8 +139,9 @@ function textOf([value, low, high]: readonly (number | null)[]): string {
 
 // Requests the history for a plot: the visible timeframe, at the resolution of the screen.
 
-/** The fraction of the timeframe, and the time, after which the history is requested again. Meanwhile, live values continue the history. */
+/** The fraction of the timeframe after which the history is requested again. Meanwhile, live values continue the history. */
 const refreshShare = 0.05;
+/** The maximum time after which the history is requested again, in milliseconds. */
 const mostRefreshMs = 60_000;
 /**
  * The interval between requests for marks, which the page does not record itself, and for histories whose request failed, in milliseconds.
@@ -150,7 +151,7 @@ const leastRefreshMs = 2000;
 export interface Wanted {
   readonly address: string;
   readonly frame: Timeframe;
-  /** The number of points that fit on the screen; 0 if the number is not known yet. */
+  /** The number of points that fit on the screen; 0 if this number is not known yet. */
   readonly points: number;
   /** How far the timeframe is shifted into the past, in milliseconds. */
   readonly earlierMs?: number;
@@ -159,13 +160,13 @@ export interface Wanted {
 export interface AskedHistory {
   /** The last response for this address, even while another range is being requested or if its request has failed. */
   readonly history: Accessor<History | undefined>;
-  /** Why the last request failed; undefined if it succeeded. */
+  /** The error of the last request; undefined if the request succeeded. */
   readonly fault: Accessor<unknown>;
 }
 
 /**
- * Follows `wanted` until the calling reactive scope is disposed; undefined requests nothing. At most one request is in progress, and is
- * followed by a request for the newest value.
+ * Follows the history for `wanted` until the calling reactive scope is disposed; undefined requests nothing. At most one request is in
+ * progress at a time, and is followed by a request for the newest value of `wanted`.
  */
 export function useHistory(wanted: Accessor<Wanted | undefined>): AskedHistory {
   const [history, setHistory] = createSignal<History>();
@@ -179,7 +180,7 @@ export function useHistory(wanted: Accessor<Wanted | undefined>): AskedHistory {
     try {
       const answer = await getJson<History>(pathFor(current));
       if (!isCurrent()) return;
-      // If the clock of the page was wrong, the range was wrong, too.
+      // If the page's clock was wrong, the requested range was wrong as well.
       if (isToNow(current) && setHubTime(answer.to, askedAt, Date.now()) > spanOf(frame) / 50) ask();
       setHistory(answer);
       setFault(undefined);
@@ -192,7 +193,7 @@ export function useHistory(wanted: Accessor<Wanted | undefined>): AskedHistory {
   const ask = usePolling(load, () => {
     const frame = wanted()?.frame;
     if (fault() !== undefined) return isWithoutStore(fault()) ? undefined : leastRefreshMs;
-    if (!frame || !isFollowing(frame)) return undefined; // a fixed range does not change
+    if (!frame || !isFollowing(frame)) return undefined; // the history of a fixed range does not change
     const isOfMarks = history()?.kind === 'fires' || history()?.kind === 'texts';
     return Math.min(mostRefreshMs, Math.max(leastRefreshMs, isOfMarks ? 0 : frame.lastMs * refreshShare));
   });
@@ -209,7 +210,7 @@ export function useHistory(wanted: Accessor<Wanted | undefined>): AskedHistory {
   return { history, fault };
 }
 
-/** Returns whether the range ends at the hub's present, which the response reports. */
+/** Returns whether the requested range ends at the hub's present, which the response reports. */
 function isToNow({ frame, earlierMs = 0 }: Wanted): boolean {
   return isFollowing(frame) && earlierMs === 0;
 }
@@ -230,12 +231,12 @@ function pathFor(wanted: Wanted): string {
   return `/hub/history/${pathOf(address)}?${query}`;
 }
 
-// The number of changes by hours or other round times. One click goes there.
+// The number of changes per hour or per other rounded period. One click on a period shows that period.
 
-/** The minimum width of a slot for touch input, in pixels. */
+/** The minimum width of a slot in pixels, so that a finger can hit it. */
 const leastPx = 28;
 const labelPx = 54;
-/** The width of the labels of the plot, in pixels. */
+/** The width of the plot's labels, in pixels. */
 const labelsPx = 68;
 
 export function TimeStrip(props: {

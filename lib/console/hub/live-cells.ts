@@ -8,15 +8,15 @@ import type { Access } from '../../model/parameter.ts';
 export interface LiveParameter {
   /** The value; undefined if the value is unknown. The value of a trigger that has fired is 1. */
   readonly value: Accessor<Value | undefined>;
-  /** The number of changes and fires after the first value. The page animates these. */
+  /** The number of changes and fires after the first value. Each increment causes an animation on the page. */
   readonly moves: Accessor<number>;
   /** When contact with the owning hub was lost, in milliseconds since 1970; undefined if the value is fresh. */
   readonly staleSince: Accessor<number | undefined>;
   /** The written value that the device has not confirmed yet; undefined if no value is pending. */
   readonly wanted: Accessor<Value | undefined>;
-  /** Label, unit, range and more; undefined if there is no metadata. */
+  /** The label, unit, range and other metadata; undefined if there are no metadata. */
   readonly about: Accessor<About | undefined>;
-  /** Type and access. Undefined if there is no parameter with this address, or if the hub has not reported the parameter yet. */
+  /** The type and access of the parameter. Undefined if no parameter has this address, or if the hub has not reported the parameter yet. */
   readonly kind: Accessor<Kind | undefined>;
 }
 
@@ -49,7 +49,7 @@ export interface LiveCells {
 
 /** Creates cells owned by the calling reactive scope. `onMoves` receives the addresses that changed within one frame. */
 export function createLiveCells(onMoves: (moved: ReadonlySet<string>) => void): LiveCells {
-  const cells = new Map<string, Cell>(); // bounded by the addresses in use
+  const cells = new Map<string, Cell>(); // limited by the number of addresses in use
   const pending = new Map<string, Value | undefined>();
   const moved = new Set<string>();
   let frame = 0;

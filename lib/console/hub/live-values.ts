@@ -1,4 +1,4 @@
-// Live values of many parameters at a limited rate, from subscriptions with as many addresses as possible.
+// Live values of many parameters at a limited rate, from subscriptions that each contain as many addresses as possible.
 
 import { type Accessor, batch, createEffect, createSignal, on, onCleanup } from 'solid-js';
 import type { Unsubscribable } from '../../client/index.ts';
@@ -14,7 +14,7 @@ export interface LiveValues {
   of(address: string): LiveParameter;
   /** Drops an address that is no longer followed. */
   drop(address: string): void;
-  /** Whether the hub has sent everything. If an address still has no kind, there is no such parameter. */
+  /** Whether the hub has sent everything that was requested. If an address then has no kind, there is no such parameter. */
   readonly isComplete: Accessor<boolean>;
 }
 
@@ -58,7 +58,7 @@ export function createLiveValues(
           error: () => {},
         });
       });
-      for (const subscription of former) subscription.unsubscribe(); // after the new ones, so common values stay known
+      for (const subscription of former) subscription.unsubscribe(); // after the new subscriptions, so that common values stay known
     }),
   );
   onCleanup(() => {

@@ -16,7 +16,7 @@ const [known, setKnown] = createSignal<Me>();
 /** Whether the hub rejects the browser's credentials, in which case the browser would prompt for a password on every further request. */
 let isRejected = false;
 
-/** The console's user; undefined until the hub has responded. */
+/** The console's user with the user's rights; undefined until the hub has responded. */
 export const me = known;
 export const mayManage = () => me()?.manage ?? false;
 /** Returns whether the user may edit at least one flow file. */
@@ -28,13 +28,16 @@ const mayWrite = createRoot(() => {
     isAnswered = await learn();
   };
   const ask = usePolling(learnIt, () => (isAnswered ? undefined : askAgainMs));
-  createEffect(on(isStale, ask)); // rights may have changed while the link was down
-  // A socket does not report a refused handshake: a user who was signed out meanwhile is detected here.
+  createEffect(on(isStale, ask)); // the user's rights may have changed while the link was down
+  // A socket does not report a refused handshake. Therefore, a user who was signed out meanwhile is detected here.
   createEffect(on(linkState, ({ name }) => (name === 'waiting' || name === 'closed') && !isRejected && ask()));
   return createMemo(() => createMatcher(me()?.write ?? [], []));
 });
 
-/** Returns why the user cannot set a parameter, or an empty string if the user can set it. Denied parameters are not visible at all. */
+/**
+ * Returns the reason why the user cannot set a parameter, or an empty string if the user can set it. Denied parameters are not visible at
+ * all.
+ */
 export function whyReadOnly(address: string, access?: Access): string {
   if (access === 'read-only') return 'Read-only: set only by the hub.';
   return mayWrite()(address) ? '' : 'Read-only: you are not allowed to set it.';
@@ -45,7 +48,7 @@ export function ownAccess(address: string, access: Access): Access {
   return whyReadOnly(address, access) ? 'read-only' : access;
 }
 
-/** Asks the hub for the user and the user's rights. Returns whether the hub has responded. */
+/** Asks the hub for the user and the user's rights. Resolves to whether the hub has responded. */
 async function learn(): Promise<boolean> {
   try {
     const answer = await getJson<Me>('/hub/me');
@@ -69,8 +72,8 @@ export function signInAgain(): void {
 }
 
 /**
- * Signs out this browser's cookie, if there is one, and opens the sign-in page. Returns why the user may still be signed in, or an empty
- * string if the user is signed out.
+ * Signs out by means of this browser's cookie, if there is one, and opens the sign-in page. Returns the reason why the user may still be
+ * signed in, or an empty string if the user is signed out.
  */
 export async function signOut(): Promise<string> {
   try {

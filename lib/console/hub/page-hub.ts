@@ -4,7 +4,7 @@ import { connect, type HubState, type Stream, type Value } from '../../client/in
 import { pageName } from './page-name.ts';
 import { seenAs } from './page-request.ts';
 
-/** The maximum number of readable updates per second. A view that needs more updates uses `hub.select({ rate })`. */
+/** The maximum number of updates per second at which values are readable. A view that needs more updates uses `hub.select({ rate })`. */
 export const readableRate = 10;
 
 /** Timeouts with which the page shows within three seconds that the hub is hanging or that a cable is unplugged. */
@@ -13,7 +13,7 @@ const times = { pingAfterMs: 1000, answerWithinMs: 1500 };
 const seeing = seenAs === '' ? '' : `&see-as=${encodeURIComponent(seenAs)}`;
 export const hub = connect(`/ws?name=${pageName}${seeing}`, { rate: readableRate, ...times });
 
-/** Returns a stream as a signal that lasts as long as the console. */
+/** Converts a stream to a signal that lasts as long as the console. */
 function held<T>(stream: Stream<T>, first: T): Accessor<T> {
   const [value, setValue] = createSignal(first);
   stream.subscribe((next) => setValue(() => next));
@@ -24,7 +24,10 @@ function held<T>(stream: Stream<T>, first: T): Accessor<T> {
 export const isStale = held(hub.stale$, true);
 export const linkState = held<HubState>(hub.state$, hub.state);
 
-/** Follows the parameter at an address until the calling reactive scope is disposed; undefined if the value is unknown. */
+/**
+ * Follows the value of the parameter at an address until the calling reactive scope is disposed. The value is undefined while it is
+ * unknown.
+ */
 export function createLiveValue(address: Accessor<string | undefined>): Accessor<Value | undefined> {
   const [value, setValue] = createSignal<Value | undefined>();
   createEffect(() => {

@@ -6,19 +6,19 @@ import type { Problem } from '../../wire/http/problem.ts';
 const deadlineMs = 10_000;
 
 /**
- * The user that a manager views the console as, from the URL (`/hub/?as=reception`). Empty outside such a view. The hub refuses every change
- * made as another user.
+ * The name of the user as whom a manager views the console, from the URL (`/hub/?as=reception`). Empty if users view the console as
+ * themselves. In such a view, the hub refuses every change.
  */
 export const seenAs =
   new URLSearchParams((globalThis as { location?: { readonly search: string } }).location?.search).get('as') ?? '';
-/** The headers that name that user to the hub. */
+/** The request headers that tell the hub the name in `seenAs`. */
 export const seeAsHeaders: Readonly<Record<string, string>> =
   seenAs === '' ? {} : { 'patchbay-see-as': encodeURIComponent(seenAs) };
 
 /** An error response from the hub, with its message and code. */
 export class Refusal extends Error {
   readonly code: Problem['code'] | undefined;
-  /** Only for an edit that overlaps with another edit. */
+  /** Both texts for each conflict. Set only for an edit that overlaps with another edit. */
   readonly conflicts: Problem['conflicts'];
 
   constructor({ code, detail, title, conflicts }: Partial<Problem>, status: string) {
@@ -52,13 +52,13 @@ export async function postJson<T>(path: string, body: object): Promise<T> {
   return (await request(path, { method: 'POST', headers, body: JSON.stringify(body) })).json() as Promise<T>;
 }
 
-// Actions of the user: whether one is under way, and its error.
+// Tracks actions of the user: whether an action is in progress, and the error of the last action.
 
 export interface Attempt {
   readonly isBusy: Accessor<boolean>;
-  /** Why the last action failed, as a sentence. Empty if the action succeeded. */
+  /** The error of the last action, as a sentence. Empty if the action succeeded. */
   readonly failure: Accessor<string>;
-  /** Runs an action and refreshes the view, even after a failure. Never rejects. */
+  /** Runs an action, and then refreshes the view, even after a failure. Never rejects. */
   run(work: () => Promise<unknown>): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 // A paged list from the hub, newest first, as held by the console.
 
-/** The maximum number of rows on the page. Users see older rows by setting an end time. */
+/** The maximum number of rows that the page holds. To see older rows, users set an end time. */
 export const maxHeld = 5000;
 
 export interface Held<Row> {
@@ -38,7 +38,7 @@ export function addNewer<Row>(held: Held<Row> | undefined, page: Held<Row>): Hel
   return { rows: [...page.rows, ...older], next: held!.next };
 }
 
-/** Drops rows before a time, in milliseconds since 1970. */
+/** Drops the rows from before a time, in milliseconds since 1970. */
 export function since<Row extends { readonly time: string }>(held: Held<Row>, from: number): Held<Row> {
   const rows = held.rows.filter(({ time }) => Date.parse(time) >= from);
   return rows.length === held.rows.length ? held : { rows, next: undefined };

@@ -1,4 +1,4 @@
-// Polling the hub over HTTP while the page is visible. An unchanged response costs a 304.
+// Polls the hub over HTTP while the page is visible. If the response has not changed, the hub answers with status 304 and without a body.
 
 import { type Accessor, createEffect, createSignal, on, onCleanup } from 'solid-js';
 import { createStore, reconcile } from 'solid-js/store';
@@ -45,17 +45,17 @@ export function usePolling(
 }
 
 export interface Polled<T> {
-  /** The last response as a store: list items with the same `id` (or other key) stay the same object. */
+  /** The last response as a Solid store: list items with the same `id` (or other key) stay the same object. */
   readonly data: Accessor<T | undefined>;
-  /** Why the last request failed. Empty if it succeeded. */
+  /** The reason why the last request failed. Empty if the request succeeded. */
   readonly error: Accessor<string>;
-  /** The error that the last request threw; undefined if it succeeded. */
+  /** The error that the last request threw; undefined if the request succeeded. */
   readonly fault: Accessor<unknown>;
   /** Requests the data immediately. */
   refresh(): void;
 }
 
-/** Polls `path`, which may change, until the calling reactive scope is disposed; undefined requests nothing. */
+/** Polls a path, which may change, until the calling reactive scope is disposed; an undefined path requests nothing. */
 export function usePolled<T>(
   path: string | Accessor<string | undefined>,
   key = 'id',
@@ -100,24 +100,26 @@ export function usePolled<T>(
 }
 
 interface ListOptions<Row, Answer> {
-  /** Identifies the list. A new value means a new list; the previous list stays until the first page has arrived. */
+  /**
+   * Identifies the requested list. A new value means a new list; the previous list stays until the first page of the new list has arrived.
+   */
   readonly list: Accessor<unknown>;
-  /** Returns the request. Rows before `from`, in milliseconds since 1970, are dropped. */
+  /** Returns what to request. Rows before `from`, in milliseconds since 1970, are dropped. */
   ask(): { readonly path: string; readonly query: URLSearchParams; readonly from?: number };
   rowsOf(answer: Answer): readonly Row[];
   /** Returns the data that identifies a row. */
   keyOf(row: Row): unknown;
-  /** Returns the delay before new rows are requested; undefined means never. */
+  /** Returns the delay before new rows are requested, in milliseconds; undefined means never. */
   againMs(fault: unknown): number | undefined;
 }
 
 export interface Pages<Row, Answer> {
   /** The rows received so far; undefined if the hub has not responded yet. */
   readonly held: Accessor<Held<Row> | undefined>;
-  /** The last response. */
+  /** The last response from the hub. */
   readonly answer: Accessor<Answer | undefined>;
   readonly fault: Accessor<unknown>;
-  /** Requests the next page. */
+  /** Requests the next page, which contains older rows. */
   more(): void;
 }
 

@@ -1,4 +1,4 @@
-// Hubs: this hub's domain, the connections of each hub, the age of mirrored values, the lease and the link.
+// Hubs: the hubs in this hub's domain, the connections of each hub, the age of mirrored values, the lease and the link.
 import { For, Show } from 'solid-js';
 import type { Domain, DomainHub } from '../../wire/http/operation.ts';
 import { usePolled } from '../hub/polled.ts';

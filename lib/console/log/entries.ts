@@ -1,17 +1,17 @@
-// The log lines that the console holds: entries from the running hub, preceded by entries received from earlier runs.
+// The log lines that the console holds: the entries from the current run of the hub, preceded by entries from earlier runs.
 
 import { isRestart, keptEntries, type LogLevel, logLevels } from '../../model/reports/log-entry.ts';
 import type { LogEntry, LogPage } from '../../wire/http/operation.ts';
 
-/** An entry, or the line that marks a restart of a hub without a store. A hub with a store logs its restart itself. */
+/** A log entry, or the line that marks a restart of a hub without a store. A hub with a store logs its restart itself. */
 export type LogLine = LogEntry | 'restarted';
 
-/** The lines on the page, at most as many as the number of entries that the hub keeps. */
+/** The lines that the page holds: at most as many as the number of entries that the hub keeps. */
 export interface Held {
   readonly lines: readonly LogLine[];
-  /** The id of the numbering sequence; undefined if no entries were requested since a restart. */
+  /** The id of the numbering of the entries; undefined if no entries have been requested since a restart. */
   readonly count: string | undefined;
-  /** The number of the entry after which to continue. */
+  /** The number of the entry after which the next request continues. */
   readonly next: number;
 }
 
@@ -22,36 +22,41 @@ export function isContinued({ count }: Held, page: LogPage): boolean {
   return count === undefined || count === page.count;
 }
 
-/** Appends a page that was requested with `next`. Entries older than the lines of another sequence are omitted. */
+/** Appends a page that was requested from `next` on. Entries that are older than the lines with another numbering are omitted. */
 export function append({ lines, count }: Held, page: LogPage): Held {
   const news = count === undefined ? laterThan(lines, page.entries) : page.entries;
   const all = news.length === 0 ? lines : [...lines, ...news].slice(-keptEntries);
   return { lines: all, count: page.count, next: page.next };
 }
 
-/** Replaces the lines of this sequence with a page requested from 0. While the log is paused, no newer entries are added. */
+/**
+ * Replaces the lines with the same numbering by a page that was requested from 0 on. While the log is paused, no newer entries are added.
+ */
 export function replace({ lines, next }: Held, page: LogPage, isPaused: boolean): Held {
   const former = lines.slice(0, lines.lastIndexOf('restarted') + 1);
   const entries = isPaused ? page.entries.filter(({ n }) => n <= next) : page.entries;
   return append({ lines: former, count: undefined, next: 0 }, { ...page, entries, next: isPaused ? next : page.next });
 }
 
-/** Appends the line that marks a restart, after which numbers start over. */
+/** Appends the line that marks a restart, after which the numbers start over. */
 export function restart({ lines }: Held): Held {
   return { lines: [...lines, 'restarted'], count: undefined, next: 0 };
 }
 
 export interface Filter {
   readonly level: string;
-  /** The search text in lower case. */
+  /** The text to search for, in lower case. */
   readonly text: string;
-  /** A connection or a rule; undefined means all sources. */
+  /** The name of a connection or rule; undefined stands for all sources. */
   readonly source?: string | undefined;
-  /** A day in the form returned by `dayOf`; undefined means all days. */
+  /** A day in the form returned by `dayOf`; undefined stands for all days. */
   readonly day?: string | undefined;
 }
 
-/** Returns whether a line has at least the given level and contains the text. Restarts are shown, except for restarts on other days. */
+/**
+ * Returns whether a line has at least the given level and matches the text, source and day. Restarts are always shown, except for those on
+ * other days.
+ */
 export function isShown(line: LogLine, { level, text, source, day }: Filter): boolean {
   if (line === 'restarted') return day === undefined;
   if (day !== undefined && dayOf(line) !== day) return false;
@@ -62,7 +67,7 @@ export function isShown(line: LogLine, { level, text, source, day }: Filter): bo
   return isSevere && `${connection} ${rule} ${message}`.toLowerCase().includes(text);
 }
 
-/** Returns the rule or connection that an entry concerns, or an empty string if there is none. */
+/** Returns the name of the rule or connection that an entry concerns, or an empty string if there is none. */
 export function sourceOf({ rule, connection }: LogEntry): string {
   return rule ?? connection ?? '';
 }
@@ -74,7 +79,7 @@ export function dayOf({ time }: LogEntry): string {
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 10);
 }
 
-/** Returns the lines without consecutive repetitions and, for each repeated line, its count and last time. */
+/** Returns the lines without consecutive repetitions, and for each repeated line its count and the time of the last repetition. */
 export function fold(lines: readonly LogLine[]): {
   readonly lines: readonly LogLine[];
   readonly repeats: ReadonlyMap<LogLine, { readonly count: number; readonly last: string }>;
@@ -107,7 +112,7 @@ export function exportText(lines: readonly LogLine[]): string {
     .join('');
 }
 
-/** Returns the lines that are the first on their day according to `dayOf`, except for the very first line if its day is `today`. */
+/** Returns the lines that are the first of their day according to `dayOf`. The very first line is omitted if its day is `today`. */
 export function beginsDay(
   lines: readonly LogLine[],
   dayOf: (time: string) => string,
@@ -123,7 +128,7 @@ export function beginsDay(
   return first;
 }
 
-/** Omits entries from earlier runs, which a hub with a store sends again. */
+/** Returns the entries that are later than the lines, because a hub with a store sends entries from earlier runs again. */
 function laterThan(lines: readonly LogLine[], entries: readonly LogEntry[]): readonly LogEntry[] {
   const last = lines.findLast((line) => line !== 'restarted');
   return last === undefined ? entries : entries.filter(({ time }) => time > last.time);

@@ -110,7 +110,7 @@ export default function Log() {
   );
 }
 
-/** The entry that a hub with a store logs about its restart and the end of its previous run. */
+/** Shows the entry that a hub with a store logs about its restart and the end of its previous run. */
 function Restart({ entry }: { readonly entry: LogEntry }) {
   return (
     <p class="restart" title={formatDate(entry.time)}>
@@ -119,7 +119,7 @@ function Restart({ entry }: { readonly entry: LogEntry }) {
   );
 }
 
-/** Returns the available choices, each once, including the chosen value. */
+/** Returns the choices of a filter, each once, including the chosen value. */
 function choicesOf(all: readonly string[], chosen: string | undefined): readonly string[] {
   return [...new Set([...all, chosen ?? ''])].filter(Boolean).sort();
 }
@@ -188,21 +188,24 @@ function Entry(props: {
   );
 }
 
-// The log that the page holds, kept up to date.
+// The log that the page holds. It is kept up to date.
 
 const intervalMs = 1000;
 
 export interface HeldLog {
   readonly lines: Accessor<readonly LogLine[]>;
-  /** Why the last request failed. Empty if it succeeded. */
+  /** The reason why the last request failed. Empty if the request succeeded. */
   readonly error: Accessor<string>;
 }
 
-/** Follows the log until the calling reactive scope is disposed. Requests `debug` entries from the first time that this level is chosen. */
+/**
+ * Follows the log until the calling reactive scope is disposed. `debug` entries are requested from the first time that this level is
+ * chosen.
+ */
 export function useHeldLog(level: Accessor<string>, isPaused: Accessor<boolean>): HeldLog {
   const [held, setHeld] = createSignal<Held>(nothingHeld);
   const [error, setError] = createSignal('');
-  /** The requested level. The page filters the shown entries, even while the log is paused. */
+  /** The level that is requested. The page filters the shown entries, even while the log is paused. */
   let read: 'info' | 'debug' = 'info';
   const ask = async (isWanted: () => boolean): Promise<void> => {
     const isFirstDebug = level() === 'debug' && read === 'info';

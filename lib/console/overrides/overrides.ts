@@ -10,7 +10,7 @@ export type Override = OverrideList['overrides'][number];
 
 const everyMs = 10_000;
 
-/** Follows the overrides as long as the console is open. */
+/** The overrides on the hub, which are followed as long as the console is open. */
 export const overrides = createRoot(() => {
   const { data, error, refresh } = usePolled<OverrideList>(
     () => (mayManage() ? '/hub/overrides' : undefined),
@@ -31,7 +31,7 @@ export function overrideOf(kind: Override['kind'], name: string, file?: string):
     .find((one) => one.kind === kind && one.name === name && (file === undefined || one.file === file));
 }
 
-/** Returns the path and the request that switch a rule or connection on or off. */
+/** Returns the path and the body of the request that switches a rule or connection on or off. */
 export function switchRequest(
   { kind, name, file }: Pick<Override, 'kind' | 'name' | 'file'>,
   isOn: boolean,

@@ -11,7 +11,7 @@ const hourMs = 3_600_000;
 type Lasting = 'hour' | 'time' | 'good';
 
 interface SwitchOffProps extends Pick<Override, 'kind' | 'name' | 'file'> {
-  /** The name on the page, for screen readers and the title. */
+  /** The name of the rule or connection as shown on the page, for screen readers and the dialog's title. */
   readonly label: string;
   readonly disabled?: boolean;
   switched(): void;
@@ -116,7 +116,7 @@ export function SwitchOff(props: SwitchOffProps) {
   );
 }
 
-/** Formats a time for a `datetime-local` input. */
+/** Formats a time in milliseconds since 1970 for a `datetime-local` input. */
 function localTime(ms: number): string {
   const date = new Date(ms);
   return new Date(ms - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);

@@ -1,4 +1,4 @@
-// The clipboard.
+// Copies text to the clipboard.
 
 /** Copies text, even on a page without TLS, which has no access to the clipboard API. Resolves to true if the text was copied. */
 export async function copyText(text: string): Promise<boolean> {
@@ -7,11 +7,11 @@ export async function copyText(text: string): Promise<boolean> {
       await navigator.clipboard.writeText(text);
       return true;
     } catch {
-      // denied: fall through to the other way
+      // access was denied: continue with the other way
     }
   const area = document.createElement('textarea');
   area.value = text;
-  (document.querySelector('dialog[open]') ?? document.body).append(area); // outside of an open dialog nothing can be selected
+  (document.querySelector('dialog[open]') ?? document.body).append(area); // outside an open dialog, nothing can be selected
   area.select();
   const isDone = document.execCommand('copy');
   area.remove();

@@ -7,18 +7,18 @@ export interface Point {
   readonly y: number;
 }
 
-/** Pans by a distance, or zooms by a factor around a point; both are given in coordinates of the element. */
+/** Receives gestures: a pan by a distance, or a zoom by a factor around a point, both in the element's coordinates. */
 export interface Moves {
   pan(dx: number, dy: number): void;
   zoomAt(at: Point, factor: number): void;
 }
 
-/** The distance from which a pointer movement is a drag; a shorter movement is a click. */
+/** The distance in pixels from which a pointer movement counts as a drag; a shorter movement is a click. */
 const dragDistance = 4;
 
 /**
- * Listens to the mouse, its wheel, and one or two fingers on an element until the calling reactive scope is disposed. A drag is not a
- * click.
+ * Reports gestures by mouse, wheel, and one or two fingers on an element until the calling reactive scope is disposed. A drag does not
+ * cause a click.
  */
 export function listenToPointers(element: HTMLElement, { pan, zoomAt }: Moves): void {
   const signal = signalOfScope();
@@ -48,7 +48,7 @@ export function listenToPointers(element: HTMLElement, { pan, zoomAt }: Moves): 
     pointers.set(event.pointerId, now);
     if (moved < dragDistance) return;
     if (!element.hasPointerCapture(event.pointerId)) element.setPointerCapture(event.pointerId);
-    const share = other ? 0.5 : 1; // each of two fingers pans by half
+    const share = other ? 0.5 : 1; // two fingers pan by half the distance each
     pan((now.x - before.x) * share, (now.y - before.y) * share);
     if (!other) return;
     const distance = (point: Point) => Math.hypot(point.x - other.x, point.y - other.y) || 1;
@@ -56,7 +56,7 @@ export function listenToPointers(element: HTMLElement, { pan, zoomAt }: Moves): 
   };
   const up = (event: PointerEvent) => void pointers.delete(event.pointerId);
   const click = (event: MouseEvent) => {
-    if (moved >= dragDistance && event.detail > 0) event.stopPropagation(); // it was a drag
+    if (moved >= dragDistance && event.detail > 0) event.stopPropagation(); // the pointer was dragged
   };
   element.addEventListener('wheel', wheel, { passive: false, signal });
   element.addEventListener('pointerdown', down, { signal });
@@ -66,7 +66,7 @@ export function listenToPointers(element: HTMLElement, { pan, zoomAt }: Moves): 
   element.addEventListener('click', click, { capture: true, signal });
 }
 
-/** Listens to named keys on an element until the calling reactive scope is disposed. */
+/** Reports presses of the named keys on an element until the calling reactive scope is disposed. */
 export function listenToKeys(element: HTMLElement, keys: Readonly<Record<string, () => void>>): void {
   const press = (event: KeyboardEvent) => {
     const act = Object.hasOwn(keys, event.key) ? keys[event.key] : undefined;

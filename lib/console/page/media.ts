@@ -1,4 +1,4 @@
-// Properties of the page or a part of the page, as signals.
+// Properties of the page, or of a part of the page, as signals.
 
 import { type Accessor, createSignal, onCleanup, onMount } from 'solid-js';
 
@@ -25,10 +25,10 @@ export function useSize(element: () => Element): Accessor<{ readonly width: numb
   return size;
 }
 
-/** The font size on which sizes in pixels are based. */
+/** The font size, in pixels, on which sizes in pixels are based. */
 const usualPx = 14;
 
-/** Returns the size of letters relative to letters on ordinary screens, which is above 1 on a screen such as 4K at 1×. */
+/** Returns the size of letters relative to their size on ordinary screens. It is above 1 on a screen such as 4K at 1×. */
 export function letterScale(): number {
   return Math.max(1, Number.parseFloat(getComputedStyle(document.documentElement).fontSize) / usualPx || 1);
 }

@@ -16,7 +16,7 @@ export function switchKeys(isOn: boolean): void {
   setEnabled(isOn);
 }
 
-/** Listens to keys until the calling reactive scope is disposed. */
+/** Handles the keyboard shortcuts until the calling reactive scope is disposed. */
 export function useKeys(openHelp: () => void): void {
   let afterG = Number.NEGATIVE_INFINITY;
   const press = (event: KeyboardEvent) => {

@@ -1,14 +1,14 @@
-// Timers owned by the calling reactive scope.
+// Timers that end with the calling reactive scope.
 import { onCleanup } from 'solid-js';
 
-/** Runs work at an interval. */
+/** Runs work repeatedly at an interval in milliseconds. */
 export function useInterval(work: () => void, intervalMs: number): void {
   const timer = setInterval(work, intervalMs);
   onCleanup(() => clearInterval(timer));
 }
 
 interface Delay {
-  /** Runs work after a delay, in place of any pending work. */
+  /** Runs work after a delay in milliseconds, in place of any pending work. */
   start(delayMs: number, work: () => void): void;
   stop(): void;
 }

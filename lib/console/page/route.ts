@@ -1,5 +1,5 @@
-// The current location in the console: `#/parameters?address=desk/lamp`. The location is stored only in the hash, so that links, history
-// and reloads work.
+// The current location in the console: `#/parameters?address=desk/lamp`. The location is kept only in the hash, so that links, the browser
+// history and reloads work.
 
 import { createSignal, onCleanup } from 'solid-js';
 
@@ -24,7 +24,7 @@ export function linkTo(view: string, params: Readonly<Record<string, string | un
 
 export function navigate(view: string, params: Readonly<Record<string, string | undefined>> = {}): void {
   location.hash = linkTo(view, params);
-  follow(); // without waiting for the event: a second input in a row would start from the former route
+  follow(); // without waiting for the event, because a second input in a row would start from the former route
 }
 
 /**
@@ -33,14 +33,14 @@ export function navigate(view: string, params: Readonly<Record<string, string | 
  */
 export function setParams(params: Readonly<Record<string, string | undefined>>): void {
   const { view } = current();
-  follow(); // a link may have led elsewhere, whose event is still to come
+  follow(); // a link may have led to another view, but its event has not arrived yet
   const { view: newView, params: present } = current();
   if (newView !== view) return;
   history.replaceState(null, '', linkTo(view, { ...present, ...params }));
   follow();
 }
 
-/** Returns whether the current location is kept; `go` leaves it nevertheless. */
+/** Returns whether the user must stay at the current location. `go` leaves the location nevertheless. */
 type Hold = (next: Route, go: () => void) => boolean;
 let hold: Hold | undefined;
 

@@ -1,9 +1,9 @@
-// Browser storage, either across visits or for a tab. A policy or a private window may forbid storage, in which case a choice lasts as long
+// Browser storage, either across visits or for one tab. A policy or a private window may forbid storage, in which case choices last as long
 // as the page.
 
 type Place = 'localStorage' | 'sessionStorage';
 
-/** Returns the string stored under a key, or null if there is none or the browser denies access. */
+/** Returns the string stored under a key, or null if no string is stored or the browser denies access. */
 export function recall(key: string, place: Place = 'localStorage'): string | null {
   try {
     return globalThis[place].getItem(key);
@@ -26,6 +26,6 @@ export function keep(key: string, text: string, place: Place = 'localStorage'): 
   try {
     globalThis[place].setItem(key, text);
   } catch {
-    // the choice lasts as long as the page
+    // the choice then lasts as long as the page
   }
 }

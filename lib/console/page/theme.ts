@@ -21,7 +21,7 @@ export function applyTheme(): void {
   else document.documentElement.dataset.theme = choice();
 }
 
-/** Switches from system to light, to dark, and back to system. */
+/** Switches the theme: from the system's theme to light, to dark, and back. */
 export function switchTheme(): void {
   const next = choices[(choices.indexOf(choice()) + 1) % choices.length]!;
   keep(storageKey, next);

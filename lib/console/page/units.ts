@@ -1,4 +1,4 @@
-// Readable times, sizes and values.
+// Formats times, sizes and values for people.
 
 import { createSignal } from 'solid-js';
 import type { Value } from '../../client/index.ts';
@@ -25,7 +25,7 @@ export function formatSpan(ms: number): string {
   return `${Math.floor(seconds / length)} ${unit}`;
 }
 
-/** The text for an invalid time, so that a single bad time does not break the whole view. */
+/** The text for an invalid time, so that a single invalid time does not break the whole view. */
 const noTime = '–';
 const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 const calendar = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
@@ -93,7 +93,7 @@ export function formatCount(count: number): string {
 
 const longestText = 300;
 
-/** Returns the beginning of a long string. No character is split. */
+/** Returns the beginning of a long string, in which no character is split. */
 export function beginningOf(text: string): string {
   return text.length > longestText ? `${text.slice(0, longestText)}…`.toWellFormed() : text;
 }

@@ -1,4 +1,5 @@
-// All parameters of the hub, in order: addresses, types and access. Values are requested only for parameters in view.
+// The catalogue: all parameters of the hub, in display order, with addresses, types and access. Values are requested only for parameters in
+// view.
 
 import { type Accessor, createEffect, createMemo, createSignal, on, onCleanup } from 'solid-js';
 import type { ValueType } from '../../client/index.ts';
@@ -10,10 +11,12 @@ import { seeAsHeaders } from '../hub/page-request.ts';
 import { usePolled } from '../hub/polled.ts';
 import type { CatalogueMessage } from './catalogue.worker.ts';
 
-/** How soon the page notices parameters that a reload adds, removes or changes, in milliseconds, if the user may see the connections. */
+/**
+ * How soon the page notices that a reload has added, removed or changed parameters, in milliseconds, if the user may see the connections.
+ */
 const reloadSeenMs = 3000;
 
-/** The parameters of the hub as lists of equal length. */
+/** All parameters of the hub, as lists of equal length in display order. */
 export interface Catalogue {
   readonly addresses: readonly string[];
   /** The addresses in lower case, for the search. */
@@ -24,7 +27,9 @@ export interface Catalogue {
 
 const accessNames: Readonly<Record<string, Access>> = { rw: 'read-write', 'r-': 'read-only', '-w': 'write-only' };
 
-/** Loads the catalogue, and loads it again when parameters were added, removed or changed, until the calling reactive scope is disposed. */
+/**
+ * Loads the catalogue, and loads it again whenever parameters were added, removed or changed, until the calling reactive scope is disposed.
+ */
 export function useCatalogue(): { catalogue: Accessor<Catalogue | undefined>; error: Accessor<string> } {
   const [catalogue, setCatalogue] = createSignal<Catalogue>();
   const [error, setError] = createSignal('');

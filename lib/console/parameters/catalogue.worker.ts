@@ -1,22 +1,22 @@
-// Loads the list of all parameters in a worker. For 100,000 parameters, the list has 15 MB; the page receives only the parts that it
-// searches and draws, in display order.
+// Loads the list of all parameters in a worker. For 100,000 parameters, the list has a size of 15 MB. The page receives only the parts that
+// it searches and draws, in display order.
 
 import type { ParameterInfo } from '../../wire/http/parameter-shapes.ts';
 
-/** The message to the page. */
+/** The worker's message to the page: the list of parameters, or an error. */
 export interface CatalogueMessage {
   readonly addresses?: string;
-  /** One letter per address. */
+  /** The value type of each parameter, as one letter per address. */
   readonly types?: string;
-  /** `rw`, `r-` or `-w` for each address. */
+  /** The access to each parameter: `rw`, `r-` or `-w` per address. */
   readonly accesses?: string;
-  /** The reason why there is no list. */
+  /** The reason why the list could not be loaded. */
   readonly error?: string;
 }
 
 const codes = { 'read-write': 'rw', 'read-only': 'r-', 'write-only': '-w' } as const;
 
-/** The page sends the headers for its requests. */
+/** The page sends the headers with which the worker requests the list. */
 addEventListener(
   'message',
   ({ data }: MessageEvent<Readonly<Record<string, string>>>) =>
@@ -40,7 +40,7 @@ async function read(headers: Readonly<Record<string, string>>): Promise<Catalogu
   };
 }
 
-// The order of addresses: by segment, which keeps folders together, and numbers by value.
+// The display order of addresses: segment by segment, so that folders stay together, with numbers ordered by value.
 
 const digits = 12;
 
@@ -51,7 +51,7 @@ function orderingKey(address: string): string {
     .split('/')
     .map((segment) => {
       const padded = segment.replace(/\d+/g, (number) => number.padStart(digits, '0'));
-      return /(^|\D)0\d/.test(segment) ? `${padded}\u0000${segment}` : padded; // keeps 7 and 07 apart
+      return /(^|\D)0\d/.test(segment) ? `${padded}\u0000${segment}` : padded; // distinguishes 7 and 07
     })
     .join('\u0001');
 }

@@ -21,7 +21,7 @@ import { useLiveRows } from './list/live-window.ts';
 import { typeNames } from './list/row.tsx';
 import { isPinned, switchPin } from './recordings.ts';
 
-/** Whether the detail covers everything else, as on a phone. */
+/** Whether the details cover everything else, as on a phone. */
 const covers = matchMedia('(max-width: 700px)');
 
 const Timeline = lazy(async () => ({ default: (await import('../history/timeline.tsx')).Timeline }));
@@ -141,7 +141,7 @@ function textOf(value: Value | undefined, unit = ''): string {
   return value === undefined ? 'unknown' : `${formatValue(value)} ${unit}`.trim();
 }
 
-/** The metadata of a parameter: `Mic 1, −90 to 10 dB`, its description, and its choices. */
+/** Shows the metadata of a parameter: `Mic 1, −90 to 10 dB`, the description, and the choices. */
 function Metadata(props: { readonly about: About }) {
   const range = () => {
     const { min, max, unit } = props.about;
@@ -194,7 +194,7 @@ function Heading(props: { readonly address: string; readonly isPlottable: boolea
   );
 }
 
-/** The time and writer of the last change. */
+/** Shows the time and writer of the last change of a parameter. */
 function LastChange(props: { readonly time: string; readonly origin: ParameterInfo['origin'] }) {
   return (
     <p class="muted">
@@ -224,7 +224,7 @@ function StaleNote(props: { readonly since: number; readonly hub: ParameterInfo[
   );
 }
 
-// Lines to copy: the address, and commands that read and set the parameter.
+// Lines for copying: the address, and commands that read and set the parameter.
 
 function CopyLines(props: EditorProps) {
   const lines = () => linesOf(props);

@@ -70,7 +70,7 @@ export default function Parameters() {
   );
 }
 
-// The pinned parameters above the list: their current values and the last minute.
+// The pinned parameters above the list, with their current values and the last minute.
 
 export function Pinned(props: { readonly onOpen: (address: string) => void }) {
   const find = useLiveRows(pins, { settleMs: 0 });
@@ -96,7 +96,7 @@ export function Pinned(props: { readonly onOpen: (address: string) => void }) {
   );
 }
 
-// A word-sized line: the values of a number or boolean over the last minute.
+// A sparkline: a line of the size of a word, with the values of a number or boolean over the last minute.
 
 const spanMs = 60_000;
 const intervalMs = 500;
@@ -115,7 +115,7 @@ function Sparkline(props: { readonly address: string }) {
   );
 }
 
-/** Returns the path of the steps: a value holds until the next value, or until it is unknown or stale. */
+/** Returns the SVG path of the steps: a value holds until the next value, or until the value is unknown or stale. */
 function pathOf(address: string): string {
   const now = Date.now();
   const { times, values } = record(address).since(now - spanMs);

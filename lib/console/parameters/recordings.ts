@@ -5,13 +5,13 @@ import type { Unsubscribable, Value } from '../../client/index.ts';
 import { hub } from '../hub/page-hub.ts';
 import { keep, recallTexts } from '../page/storage.ts';
 
-/** The maximum number of samples, which is enough for five minutes at ten samples per second. */
+/** The maximum number of samples in a recording, which is enough for five minutes at ten samples per second. */
 const maxSamples = 3000;
 /** The maximum number of recordings. The oldest recording that is not pinned is dropped first. */
 const maxRecordings = 16;
 const maxPins = 12;
 
-/** Ordered samples: the time in milliseconds since 1970, and the value, which is null if unknown or stale. */
+/** Samples in order of time: the times in milliseconds since 1970, and the values, which are null if unknown or stale. */
 export interface Samples {
   readonly times: number[];
   readonly values: (number | null)[];
@@ -23,7 +23,7 @@ export interface Recording {
 }
 
 const storageKey = 'patchbay-pins';
-const recordings = new Map<string, { recording: Recording; subscriptions: readonly Unsubscribable[] }>(); // at most `maxRecordings`
+const recordings = new Map<string, { recording: Recording; subscriptions: readonly Unsubscribable[] }>(); // limited by `maxRecordings`
 const [pinned, setPinned] = createSignal<readonly string[]>(recallTexts(storageKey).slice(-maxPins));
 
 export const pins = pinned;

@@ -1,4 +1,4 @@
-// Inputs for a parameter address: in the bar of a view, and in a form.
+// Inputs for the address of a parameter: in the bar of a view, and in a form.
 
 import { createMemo, createSignal, createUniqueId, For, onCleanup } from 'solid-js';
 import type { ParameterInfo } from '../../wire/http/parameter-shapes.ts';
@@ -6,12 +6,12 @@ import { request } from '../hub/page-request.ts';
 import { useDelay } from '../page/page-timers.ts';
 
 const suggestions = 20;
-/** The minimum length of a search text, because a shorter text would match most parameters. */
+/** The minimum length of a search text, in characters, because a shorter text would match most parameters. */
 const leastLength = 3;
 /** The pause in typing after which the hub is asked, in milliseconds. */
 const pauseMs = 200;
 
-/** Suggests addresses that contain the typed text, until the calling reactive scope is disposed. */
+/** Returns addresses that contain the typed text, as suggestions, until the calling reactive scope is disposed. */
 function useSuggestions(least: number) {
   const [offered, setOffered] = createSignal<readonly string[]>([]);
   const pause = useDelay();
@@ -23,7 +23,7 @@ function useSuggestions(least: number) {
     pause.start(pauseMs, async () => {
       asking = new AbortController();
       const { signal } = asking;
-      const addresses = await find(text, signal).catch(() => []); // the banner of the link shows why
+      const addresses = await find(text, signal).catch(() => []); // the banner about the link shows the reason
       if (signal.aborted) return;
       setOffered(addresses);
       found?.(addresses);
@@ -32,7 +32,7 @@ function useSuggestions(least: number) {
   return { offered, offer };
 }
 
-/** The address in the bar of a view. */
+/** An input for an address in the bar of a view. */
 export function AddressInput(props: { readonly address: string; choose(address: string): void }) {
   const { offered, offer } = useSuggestions(leastLength);
   return (
@@ -63,7 +63,7 @@ export function AddressInput(props: { readonly address: string; choose(address: 
   );
 }
 
-/** An address in a form. Addresses are suggested from the first key press on; `choose` receives each complete address. */
+/** An input for an address in a form. Addresses are suggested from the first key press on, and `choose` receives each complete address. */
 export function AddressField(props: {
   readonly label: string;
   readonly address: string;

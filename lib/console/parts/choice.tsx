@@ -1,5 +1,6 @@
-// A list to choose from in a form. Typing letters leads to an option through other options that begin alike: “an expression” through
-// “always the same”. Browsers report each of these options, but only the option that stays selected is a choice.
+// A list from which the user chooses in a form. While the user types letters, the browser passes through other options that begin alike: it
+// reaches “an expression” through “always the same”. Browsers report each of these options, but only the option that stays selected counts
+// as chosen.
 
 import { type JSX, onCleanup } from 'solid-js';
 import { useDelay } from '../page/page-timers.ts';
@@ -29,7 +30,7 @@ export function Choice(props: {
       aria-label={props.label}
       value={props.value}
       onKeyDown={({ key, ctrlKey, metaKey, altKey }) => {
-        if (key.length > 1 || ctrlKey || metaKey || altKey) return settle(); // before Tab looks for the next field, which the choice may add
+        if (key.length > 1 || ctrlKey || metaKey || altKey) return settle(); // before Tab looks for a field that the choice may add
         isTyping = true;
         pause.start(stayMs, settle);
       }}

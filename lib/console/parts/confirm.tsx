@@ -1,4 +1,4 @@
-// The confirmation before an action that affects other users.
+// Asks the user to confirm an action that affects other users.
 
 import { createSignal } from 'solid-js';
 
@@ -10,7 +10,7 @@ export interface Question {
   act(): void;
 }
 
-/** Creates a dialog and the function that opens it. Leaving the dialog in any other way cancels the action. */
+/** Creates a confirmation dialog and the function that opens it. Leaving the dialog in any way other than confirming cancels the action. */
 export function createConfirmation() {
   const [question, setQuestion] = createSignal<Question>();
   let dialog!: HTMLDialogElement;

@@ -15,11 +15,11 @@ interface FaultProps {
 
 interface GuardedProps {
   readonly children: JSX.Element;
-  /** A failed part is drawn again when this value changes, for example with the next value of a parameter. */
+  /** If the value returned by this function changes, a failed part is drawn again, for example on the next value of a parameter. */
   readonly changed?: (() => unknown) | undefined;
   /** The element that shows the error, such as a table row. The default is `p`. */
   readonly as?: 'p' | 'tr' | 'li' | undefined;
-  /** Draws the error. The default is a sentence. */
+  /** Draws the error in place of the failed part. The default is a sentence. */
   readonly fault?: (props: FaultProps) => JSX.Element;
 }
 

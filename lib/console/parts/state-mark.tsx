@@ -51,7 +51,7 @@ export function StateMark(props: { readonly state: string; readonly count?: numb
   );
 }
 
-// Marks a value that may be outdated: there is no contact with the hub that owns it, or with its device.
+// Marks a value that may be outdated because there is no contact with the hub that owns the parameter, or with the device.
 
 export function StaleMark(props: { readonly since: Accessor<number | undefined> }) {
   return (
@@ -69,7 +69,7 @@ export function StaleMark(props: { readonly since: Accessor<number | undefined> 
   );
 }
 
-/** Shows ` since 14:03:07`, with the day unless it is today. */
+/** Shows since when a state has lasted: ` since 14:03:07`, with the day unless it is today. */
 export function Since(props: { readonly time: number }) {
   const now = useNow();
   return <span class="since"> since {formatSince(props.time, now())}</span>;

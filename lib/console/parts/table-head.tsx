@@ -2,7 +2,7 @@
 
 import { For } from 'solid-js';
 
-/** `numbers` are the numeric columns, which are right-aligned. */
+/** The header of a table. `numbers` lists the numeric columns, which are right-aligned. */
 export function TableHead(props: { readonly columns: readonly string[]; readonly numbers?: readonly string[] }) {
   return (
     <thead>

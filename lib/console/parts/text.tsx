@@ -1,8 +1,8 @@
-// Text in views: text that breaks at separators, and text that changes in place.
+// Text in views: names that break at separators, and text that changes in place.
 
 import { createRenderEffect, For, type JSX } from 'solid-js';
 
-/** Shows an address or a name without spaces, which breaks after `:`, `/`, `.`, `@`, `-` and `_`. */
+/** Shows an address, or a name without spaces, so that it can break after `:`, `/`, `.`, `@`, `-` and `_`. */
 export function Breakable(props: { readonly text: string }) {
   return (
     <For each={props.text.match(/[^:/.@_-]*[:/.@_-]+|[^:/.@_-]+$/g) ?? []}>

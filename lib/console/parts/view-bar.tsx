@@ -1,9 +1,9 @@
-// Common parts of the bars above the views: the search, which is stored in the URL, and the error of a request.
+// Common parts of the bars above views: the search, which is kept in the URL, and the error of a request.
 
 import { Show } from 'solid-js';
 import { route, setParams } from '../page/route.ts';
 
-/** The search text in the current view. An empty text matches everything. */
+/** The search text of the current view. An empty text matches everything. */
 export const searched = () => route().params.search ?? '';
 
 /**

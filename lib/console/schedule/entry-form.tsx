@@ -5,13 +5,13 @@ import { createEffect, For, on, onCleanup, Show } from 'solid-js';
 import { createItemDraft } from '../editor/item-form.tsx';
 import { type Bar, barsOf, dayMinutes, dayNames, readDays, readTime, writeDays, writeTime } from './week.ts';
 
-/** The times of an entry that is being changed. */
+/** The times of a schedule entry while the user is changing them. */
 export interface Times {
   /** The entry's bars in the week. */
   readonly bars: readonly Bar[];
   readonly from: number;
   readonly to: number;
-  /** Moves the ends of a bar by minutes. */
+  /** Returns the times after the ends of a bar were moved by a number of minutes. */
   moved(from: number, to: number): Times;
 }
 
@@ -26,7 +26,7 @@ const timesOf = (days: ReadonlySet<number>, from: number, to: number): Times => 
 });
 
 export default function EntryForm(props: {
-  /** The address, such as `opening/office`, or `opening/` for a new entry. */
+  /** The entry's address, such as `opening/office`, or `opening/` for a new entry. */
   readonly address: string;
   readonly isNew: boolean;
   readonly times: Times | undefined;

@@ -98,7 +98,7 @@ interface WeekProps {
   readonly schedule: Schedule;
   readonly chosen: string | undefined;
   choose(entry: string | undefined): void;
-  /** The times of the chosen entry as entered in the form, before they are saved. */
+  /** The times of the chosen entry as entered in the form but not saved yet; undefined if no entry is being changed. */
   readonly times: Times | undefined;
   drag(times: Times): void;
 }
@@ -108,7 +108,7 @@ function Week(props: WeekProps) {
   const { connection } = props.schedule;
   const zone = () => props.schedule.zone;
   const found = createMemo(() => props.schedule.entries.filter((one) => isSought(nameOf(one), one.address)));
-  /** The chosen entry is always drawn. */
+  /** The entries that are drawn, which always include the chosen entry. */
   const drawn = createMemo(() => {
     const first = found().slice(0, mostLanes);
     const chosen = found().find(({ address }) => address === props.chosen);
@@ -222,7 +222,8 @@ interface LaneProps {
 }
 
 /**
- * Shows an entry on a day. The bars of the chosen entry can be dragged by their ends or as a whole; the form offers the same by keyboard.
+ * Shows an entry on a day. The user can drag the bars of the chosen entry by their ends or as a whole, or change them in the form by
+ * keyboard.
  */
 function Lane(props: LaneProps) {
   const bars = () => {

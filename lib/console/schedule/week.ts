@@ -1,4 +1,4 @@
-// The week of a schedule: its bars, days of the week as written in flow files, and times in words.
+// The week of a schedule: its bars, the notation for days of the week in flow files, and times in words.
 
 import { localTime } from '../../model/time/zone-time.ts';
 import type { ScheduleEntry } from '../../wire/http/schedule-shapes.ts';
@@ -7,12 +7,12 @@ export const dayMinutes = 1440;
 const weekDays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 export const dayNames = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
 
-/** A bar, in minutes of the day; `day` counts from Monday. */
+/** A period of a day, in minutes since midnight. `day` counts from Monday, which is 0. */
 export interface Bar {
   readonly day: number;
   readonly from: number;
   readonly to: number;
-  /** The day on which the bar begins, if that is the previous day. */
+  /** The day on which the period begins, if it began before midnight. */
   readonly begins?: number;
 }
 
@@ -56,7 +56,10 @@ export function writeTime(minutes: number): string {
   return `${two(Math.floor(whole / 60))}:${two(whole % 60)}${seconds === 0 ? '' : `:${two(seconds)}`}`;
 }
 
-/** Returns the bars for days, in two parts if a bar extends past midnight. A bar that begins on Sunday ends on Monday of the same week. */
+/**
+ * Returns the bars of an entry on the given days, in two parts if a bar extends past midnight. A bar that begins on Sunday ends on Monday
+ * of the same week.
+ */
 export function barsOf(days: Iterable<number>, from: number, to: number): readonly Bar[] {
   const end = to > from ? to : to + dayMinutes;
   return [...days].flatMap((day) =>
@@ -67,7 +70,7 @@ export function barsOf(days: Iterable<number>, from: number, to: number): readon
   );
 }
 
-/** Returns the position of a moment in a week: its day, counted from Monday, and the minutes since midnight. */
+/** Returns the position of a moment in a week: the day, counted from Monday, and the minutes since midnight. */
 export function placeOf(
   timeMs: number,
   zone: string,

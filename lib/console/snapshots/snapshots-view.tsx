@@ -109,7 +109,7 @@ function Selection(props: {
   );
 }
 
-/** Returns the confirmation to ask for. */
+/** Returns the question that the user has to confirm before an action on a snapshot. */
 function questionOf(verb: Verb, wanted: string, selection: string) {
   switch (verb) {
     case 'save':
@@ -204,15 +204,15 @@ function Saved(props: {
   );
 }
 
-/** Returns `, 3 parameters`, or an empty string if the user may not read all of the parameters. */
+/** Returns the size of a snapshot as `, 3 parameters`, or an empty string if the user may not read all of its parameters. */
 function sizeOf({ parameters }: SavedSnapshot): string {
   if (parameters === undefined) return '';
   return `, ${counted(parameters, 'parameter')}`;
 }
 
-// A saved snapshot next to the current values.
+// Compares a saved snapshot with the current values.
 
-/** The maximum number of rows on the page. */
+/** The maximum number of rows in the comparison. */
 const mostRows = 500;
 
 export function Comparison(props: { readonly selection: string; readonly name: string }) {

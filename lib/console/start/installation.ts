@@ -1,4 +1,4 @@
-// The information about the hub that the shell shows: the name of the installation, its version, and problems with its connections.
+// Facts about the hub that the shell shows: the name of the installation, the hub's version, and problems with connections.
 
 import { createResource, createRoot } from 'solid-js';
 import type { ConnectionList, ConnectionStatus, Health } from '../../wire/http/operation.ts';
@@ -9,7 +9,7 @@ import { usePolled } from '../hub/polled.ts';
 
 const connectionsEveryMs = 10_000;
 
-/** Follows the hub as long as the console is open. */
+/** Facts about the hub, which are followed as long as the console is open. */
 export const installation = createRoot(() => {
   const [health] = createResource(
     () => !isStale(),
@@ -21,11 +21,11 @@ export const installation = createRoot(() => {
     connectionsEveryMs,
   );
   return {
-    /** The version; undefined if the hub has not responded yet. */
+    /** The hub's version; undefined if the hub has not responded yet. */
     version: () => health.latest?.version,
-    /** The title, or otherwise the host of the page. */
+    /** The title of the installation, or otherwise the host name of the page. */
     name: () => String(health.latest?.title || location.host),
-    /** Connections that do not work properly. Only for users who may manage the hub. */
+    /** The connections that do not work properly. Empty for users who may not manage the hub. */
     troubled: (): readonly ConnectionStatus[] => {
       const list = connections.data()?.connections;
       return Array.isArray(list) ? list.filter(isTroubled) : [];

@@ -1,5 +1,5 @@
-// The links to all views, with the number of items that need attention. A phone has room for five links with their names; all other links
-// are behind "More".
+// The links to all views, with the number of items that need attention. On a phone, there is room for five links with their names; all
+// other links are behind "More".
 
 import { createEffect, For, on, Show } from 'solid-js';
 import { alarms } from '../alarms/alarms.ts';
@@ -90,7 +90,7 @@ function Badge(props: { readonly count: number; readonly isBad?: boolean }) {
   );
 }
 
-/** Returns the number of items in a view that need attention. */
+/** Returns the number of items in a view that need attention, given the name of the view. */
 function countOf(view: string): number {
   if (view === 'alarms') return alarms.unacknowledged();
   if (view === 'connections') return installation.troubled().length;

@@ -1,4 +1,4 @@
-// The title and icon of the page, which indicate in a background tab that something needs attention.
+// The title and the icon of the page. In a background tab, they indicate that something needs attention.
 
 import { type Accessor, createEffect } from 'solid-js';
 import { alarms } from '../alarms/alarms.ts';
@@ -9,7 +9,7 @@ const icons = {
   alert: new URL('../icon-alert.svg', import.meta.url).href,
 };
 
-/** The number of unacknowledged alarms, and of connections with a problem. */
+/** The number of unacknowledged alarms plus the number of connections with a problem. */
 export const troubleCount = () => alarms.unacknowledged() + installation.troubled().length;
 
 /** Keeps the title and the icon up to date: `(2) Log · Studio 1`. */

@@ -19,7 +19,7 @@ import { Breakable } from '../parts/text.tsx';
 import { Fault } from '../parts/view-bar.tsx';
 import { installation } from './installation.ts';
 
-/** The maximum number of lines of one kind; further lines are in the view of that kind. */
+/** The maximum number of lines of one kind, such as alarms; further lines are shown in the view for that kind. */
 const mostOfAKind = 8;
 const lastChanges = 10;
 const rulesEveryMs = 5000;
@@ -32,7 +32,7 @@ interface Trouble {
   readonly what: string;
   readonly link: string;
   readonly reason: string;
-  /** The time in ISO 8601 format; undefined if the time is unknown. */
+  /** When the problem began, in ISO 8601 format; undefined if this is unknown. */
   readonly since: string | undefined;
 }
 

@@ -10,7 +10,7 @@ import { Guarded } from '../parts/guarded.tsx';
 import { allGrids, type Grid, type Item, isFree, type Tab, textOf } from './panel-data.ts';
 import { completed, type Holds, type Kinds } from './widget-kinds.ts';
 
-/** The sizes of the screens on which a panel is shown. */
+/** The sizes of the screens on which a panel can be shown, in pixels. */
 export const screens = {
   fit: undefined,
   phone: [390, 844],
@@ -20,7 +20,7 @@ export const screens = {
 } as const;
 export type Screen = keyof typeof screens;
 
-/** The position at which a dragged widget would be placed. */
+/** Where a dragged widget would be placed: the list, the position and the size. */
 export interface Target {
   readonly list: string;
   readonly at: Pair;
@@ -33,17 +33,20 @@ export interface Drag {
   readonly kind: 'move' | 'resize' | 'new';
   readonly key: string;
   readonly size: Pair;
-  /** The cell under the pointer, counted from the widget's upper left corner. */
+  /** The cell under the pointer, relative to the widget's upper left corner. */
   readonly grip: Pair;
   readonly holds: Holds;
 }
 
 /** The space around the screen, in pixels. */
 const marginPx = 12;
-/** The distance from which a pointer movement is a drag; a shorter movement selects. */
+/** The distance from which a pointer movement counts as a drag, in pixels; a shorter movement selects. */
 const dragDistance = 5;
 
-/** Follows the pointer from press to release. `move` is called during a drag; `end` is called with whether the pointer was dragged. */
+/**
+ * Follows the pointer from press to release. `move` is called for each movement during a drag, and `end` when the pointer is released, with
+ * whether it was dragged.
+ */
 export function followPointer(
   event: PointerEvent,
   move: (event: PointerEvent) => void,
@@ -85,7 +88,7 @@ interface CanvasProps {
   drop(drag: Drag, hasDragged: boolean): void;
 }
 
-/** The grid in the proportions of a screen, as large as possible. */
+/** The grid of a panel in the proportions of a screen, as large as possible. */
 export function Canvas(props: CanvasProps) {
   let frame!: HTMLDivElement;
   const [space, setSpace] = createSignal<Pair>([1, 1]);
@@ -254,7 +257,7 @@ function Spot(props: CanvasProps & { readonly item: Item }) {
   );
 }
 
-/** The pages of a widget with tabs, one of which is shown. A new page is shown immediately. */
+/** The pages of a tabs widget, one of which is shown. When a page is added, it is shown immediately. */
 function Pages(props: CanvasProps & { readonly item: Item; readonly tabs: readonly Tab[] }) {
   const [chosen, setChosen] = createSignal(0);
   const count = () => props.tabs.length;
@@ -290,7 +293,7 @@ function Pages(props: CanvasProps & { readonly item: Item; readonly tabs: readon
   );
 }
 
-/** A widget as drawn by the panel. It is drawn again when its settings change, but not when it moves. */
+/** A widget as a panel draws it. The widget is drawn again when its settings change, but not when it moves. */
 function Drawn(props: { readonly item: Item; readonly kind: ReturnType<Kinds['of']>; readonly values: LiveValues }) {
   const drawn = createMemo(
     () => {

@@ -14,11 +14,11 @@ import { applyOps, gridOf, type PanelData, pinned } from './panel-data.ts';
 /** The pause in editing after which the hub checks the edits, in milliseconds. */
 const checkAfterMs = 250;
 const pollMs = 5000;
-/** The number of edits above which the edits are combined into one, because a request may contain 1,000. */
+/** The number of edits above which the edits are combined into one edit, because a request may contain at most 1,000. */
 const maxOps = 800;
 const maxSteps = 500;
 
-/** Edits that are undone together. Typing in one field is a single step. */
+/** Edits that are undone together. All typing in one field is a single step. */
 interface Step {
   readonly ops: readonly Op[];
   readonly field?: string | undefined;
@@ -134,7 +134,7 @@ export function createDraft(first: SourceFile) {
     /** The text with the edits, as written by the hub. */
     text: () => typed() ?? answer()?.files[0]?.text ?? source().text,
     errorsAt: (path: string): readonly EditError[] => (answer()?.errors ?? []).filter((error) => isWithin(error, path)),
-    /** Makes edits. Widgets without a position stay where they are. */
+    /** Adds edits to the draft. Widgets without a position of their own stay where they are. */
     apply(made: readonly Op[], field?: string) {
       if (made.length === 0 || !source().canEdit) return;
       const after = applyOps(data(), made) as PanelData;
@@ -145,7 +145,7 @@ export function createDraft(first: SourceFile) {
     type(text: string) {
       add({ ops: [{ path: '', text }], field: 'text' });
     },
-    /** Why the typed text is not valid JSON5. Empty if the text is valid, or was not typed. */
+    /** The reason why the typed text is not valid JSON5. Empty if the text is valid, or was not typed. */
     typingError: () =>
       typed() !== undefined && readJson5(typed()!) === undefined ? failure() || 'This is not valid JSON5 yet.' : '',
     canUndo: () => steps().length > 0,
@@ -207,18 +207,18 @@ export function createDraft(first: SourceFile) {
       return isGone();
     },
     isGone,
-    /** Drops the edits. */
+    /** Drops all edits. */
     async discard() {
       if (isNew()) setGone(true);
       else restart(await readSource(source().file));
     },
-    /** Continues with the text that other users have saved. Edits that the hub can merge are kept. */
+    /** Continues with the text that other users have saved. Edits are kept if the hub can merge them. */
     async takeTheirs() {
       const merged = answer()?.files[0];
       const fresh = await readSource(source().file);
       restart(fresh, isChanged() && merged?.isMerged ? [{ ops: [{ path: '', text: merged.text }] }] : []);
     },
-    /** Continues with the user's own text instead of the other users' text, which is kept in the revisions. */
+    /** Continues with the user's own text instead of the text of other users, which is kept in the revisions. */
     async keepMine() {
       const mine = conflict()?.yours ?? answer()?.files[0]?.text;
       if (mine === undefined) return;

@@ -27,7 +27,7 @@ const arrows: Readonly<Record<string, Pair>> = {
   ArrowDown: [0, 1],
 };
 
-/** Returns the edits for a panel, owned by the calling reactive scope. */
+/** Returns the operations on the widgets of a panel, owned by the calling reactive scope. */
 export function useEdits(draft: Draft, kinds: Kinds) {
   const [selected, setSelected] = createSignal<ReadonlySet<string>>(new Set());
   const items = createMemo(() => allItems(draft.grid()));
@@ -36,7 +36,7 @@ export function useEdits(draft: Draft, kinds: Kinds) {
   const gridOfItem = ({ path }: Item) => gridAt(splitPath(path).list);
   const selectPath = (path: string) => setSelected(new Set([`${path} 0`]));
 
-  /** Returns the edits for an item whose position or size changes. */
+  /** Returns the edits that change the position or size of an item. */
   const placed = (path: string, at: Pair, size: Pair, widget: Item['widget']): Op[] => {
     const isSize = `${size}` !== `${widget.size ?? [1, 1]}`;
     return [
@@ -148,7 +148,7 @@ export function useEdits(draft: Draft, kinds: Kinds) {
     const end = [0, 1].map((axis) => Math.max(...chosen.map((item) => item.at[axis]! + item.size[axis]!)));
     return { at, size: [end[0]! - at[0], end[1]! - at[1]] };
   };
-  /** Returns why the selected widgets cannot become a group, or an empty string if they can. */
+  /** Returns the reason why the selected widgets cannot become a group, or an empty string if they can. */
   const whyNoGroup = () => {
     const { at, size } = boxOf(selectedItems());
     const isAlone = isFree(
@@ -237,7 +237,7 @@ export function useEdits(draft: Draft, kinds: Kinds) {
       const count = lengthOf(`${item.path}.tabs`);
       draft.apply(inserted(`${item.path}.tabs[${count}]`, newTab(count + 1)));
     },
-    /** Moves a tab one place forward. */
+    /** Moves a tab to the previous position. */
     moveTab(item: Item, index: number) {
       draft.apply([{ path: `${item.path}.tabs[${index}]`, move: `${item.path}.tabs[${index - 1}]` }]);
     },
@@ -248,7 +248,7 @@ export function useEdits(draft: Draft, kinds: Kinds) {
       const path = `${item.path}.tabs[${index}].label`;
       draft.apply([{ path, set: label }], path);
     },
-    /** Handles a key press. Returns whether the key has a meaning here. */
+    /** Handles a key press. Returns whether the studio uses the key. */
     press(event: KeyboardEvent): boolean {
       const isControl = event.ctrlKey || event.metaKey;
       const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
@@ -269,7 +269,7 @@ export function useEdits(draft: Draft, kinds: Kinds) {
 
 const isGroup = ({ holds }: Kind) => holds === 'widgets';
 
-/** Returns the path of a list after an item was removed. */
+/** Returns the path of a list after the item at another path was removed. */
 function afterRemoval(list: string, removed: string): string {
   const { list: outer, index } = splitPath(removed);
   if (!list.startsWith(`${outer}[`)) return list;

@@ -11,7 +11,7 @@ import { type Kind, type Kinds, kindsFor, newWidget, type Widget } from './widge
 const mostShown = 60;
 const pauseMs = 200;
 
-/** Something that can be placed on the grid. */
+/** A widget that the palette offers, ready to be placed on the grid. */
 export interface Offer {
   readonly kind: Kind;
   readonly widget: Widget;
@@ -33,7 +33,7 @@ export function Palette(props: {
     const query = new URLSearchParams({ ...(filter && { filter }), limit: String(mostShown) });
     return getJson<ParameterInfo[]>(`/hub/parameters?${query}`).catch(() => []);
   });
-  /** Whether the first parameter is added as soon as it is found, which clears the field for the next search. */
+  /** Whether the first parameter that is found is to be added, which then clears the field for the next search. */
   const [isAdding, setAdding] = createSignal(false);
   createEffect(() => {
     if (!isAdding() || found.loading || asked() !== text()) return;

@@ -1,4 +1,4 @@
-// The data of a panel that is being edited: the edits that create the data, and the widgets as drawn, each with its location in the file.
+// The data of a panel that is being edited: the result of the edits, and the widgets as drawn, each with its location in the file.
 
 import { maxLines, type Pair, placeItems } from '../../dashboard/place-items.ts';
 import { readJson5 } from '../editor/json5-text.ts';
@@ -13,9 +13,9 @@ export interface PanelData {
   readonly widgets?: unknown;
 }
 
-/** A list of widgets on a grid. */
+/** A list of widgets that are placed on a grid. */
 export interface Grid {
-  /** The path of the list. */
+  /** The path of the list in the file. */
   readonly path: string;
   readonly columns: number;
   /** The number of rows that the grid has or needs. */
@@ -25,22 +25,22 @@ export interface Grid {
   readonly items: readonly Item[];
 }
 
-/** A drawn widget. */
+/** A widget that is drawn on a grid. */
 export interface Item {
-  /** The location in the file. Widgets created by the same `each` have the same location. */
+  /** The path of the item in the file. Widgets created by the same `each` have the same path. */
   readonly path: string;
   readonly key: string;
-  /** The widget as written. */
+  /** The widget as written in the file. */
   readonly widget: Widget;
   /** The widget with the variables in `each` replaced. */
   readonly shown: Widget;
   readonly at: Pair;
   readonly size: Pair;
-  /** The number of widgets created by the item in the file; 0 if the item is not a template. */
+  /** The number of widgets that the item in the file creates; 0 if the item has no `each`. */
   readonly made: number;
-  /** The grid of a group. */
+  /** The grid of a group; undefined for any other widget. */
   readonly inner?: Grid;
-  /** The pages of a widget with tabs. */
+  /** The pages of a tabs widget; undefined for any other widget. */
   readonly tabs?: readonly Tab[];
 }
 
@@ -66,7 +66,7 @@ export function isObject(value: unknown): value is Widget {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns a setting as a string. Returns `fallback` for a setting that is neither a string nor a number. */
+/** Returns a setting as a string, or `fallback` if the setting is neither a string nor a number. */
 export function textOf(value: unknown, fallback = ''): string {
   return (typeof value === 'string' && value !== '') || typeof value === 'number' ? String(value) : fallback;
 }
@@ -130,7 +130,7 @@ function createGrid(
   };
 }
 
-/** Returns the variables for each copy that `each` creates from an item; without `each`, the variables of the item itself. */
+/** Returns the variables of each copy that `each` creates from an item. Without `each`, the item is the only copy. */
 function copiesOf({ each }: Widget, variables: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>[] {
   if (each === undefined) return [variables];
   return combinationsOf(expandAll(each, variables)).map((one) => ({ ...variables, ...one }));
@@ -167,12 +167,12 @@ function expandAll(value: unknown, variables: Readonly<Record<string, unknown>>)
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, expandAll(one, variables)]));
 }
 
-/** Returns the grids within an item. */
+/** Returns the grids directly within an item: the grid of a group, or the grids of tabs. */
 function gridsIn({ inner, tabs = [] }: Item): Grid[] {
   return inner ? [inner] : tabs.map(({ grid }) => grid);
 }
 
-/** Returns all items in a grid, including its groups and tabs. */
+/** Returns all items in a grid, including the items in its groups and tabs. */
 export function allItems({ items }: Grid): Item[] {
   return items.flatMap((item) => [item, ...gridsIn(item).flatMap(allItems)]);
 }
@@ -196,7 +196,7 @@ export function isFree(grid: Grid, at: Pair, size: Pair, except: readonly string
   );
 }
 
-/** Returns the first free position, or undefined if the grid is full. */
+/** Returns the first free position for a widget of this size, or undefined if the grid is full. */
 export function freePlace(grid: Grid, size: Pair): Pair | undefined {
   const highest = grid.isOpen ? maxLines : grid.rows;
   for (let row = 1; row <= highest; row++)
@@ -204,7 +204,7 @@ export function freePlace(grid: Grid, size: Pair): Pair | undefined {
   return undefined;
 }
 
-/** Returns the edits that keep widgets without a position in place although other widgets have moved. */
+/** Returns the edits that keep widgets without a position of their own in place, although other widgets have moved. */
 export function pinned(before: Grid, after: Grid): Op[] {
   const now = new Map(allItems(after).map((item) => [item.widget, item]));
   return allItems(before).flatMap((item): Op[] => {

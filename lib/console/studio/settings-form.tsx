@@ -1,4 +1,5 @@
-// The form for a widget or the panel, generated from the schema of its type: only the settings that exist, each with its errors.
+// The form for the settings of a widget or the panel, generated from the schema of the widget's type. It shows only the settings that
+// exist, each with its errors.
 
 import { createUniqueId, For, Index, type JSX, Match, Show, Switch } from 'solid-js';
 import { readJson5, writeJson5 } from '../editor/json5-text.ts';
@@ -12,7 +13,7 @@ interface FieldProps {
   readonly schema: Schema;
   readonly value: unknown;
   readonly isWrong: boolean;
-  /** Changes the value; undefined removes the setting. */
+  /** Changes the setting's value; undefined removes the setting. */
   change(value: unknown): void;
 }
 
@@ -47,7 +48,7 @@ export function SettingsForm(props: {
   );
 }
 
-/** The tabs of a widget: their names and their order. */
+/** A form for the tabs of a widget: their names and their order. */
 export function TabsForm(props: {
   readonly item: Item;
   readonly isLocked: boolean;

@@ -308,7 +308,7 @@ function Bar(props: {
   );
 }
 
-/** The settings of the selected widget, of several selected widgets, or of the panel. */
+/** Shows the settings of the selected widget, of several selected widgets, or of the panel. */
 function Settings(props: {
   readonly draft: ReturnType<typeof createDraft>;
   readonly kinds: Kinds;

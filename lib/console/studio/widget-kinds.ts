@@ -4,7 +4,7 @@
 import type { ValueType } from '../../model/value.ts';
 import type { ParameterInfo } from '../../wire/http/parameter-shapes.ts';
 
-/** The part of JSON Schema that the studio understands. */
+/** The part of JSON Schema with which the studio can work. */
 export interface Schema {
   readonly type?: string;
   readonly const?: unknown;
@@ -23,10 +23,13 @@ export interface Schema {
   readonly maximum?: number;
   readonly maxItems?: number;
   readonly maxLength?: number;
-  /** For the palette: the value types for which a widget is suitable, the settings of a new widget by value type, and its size. */
+  /** For the palette: the value types for which the widget is suitable. */
   readonly suits?: readonly ValueType[];
+  /** For the palette: whether display widgets are offered before this widget. */
   readonly isSecondary?: boolean;
+  /** For the palette: the settings of a new widget, by value type. */
   readonly presets?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  /** For the palette: the size of a new widget, [columns, rows]. */
   readonly size?: Pair;
 }
 
@@ -45,12 +48,12 @@ export interface Kind {
   readonly type: string;
   readonly about: string;
   readonly suits: readonly ValueType[] | undefined;
-  /** Whether display widgets are offered before this widget, although this widget writes. */
+  /** Whether the palette offers display widgets before this widget, although this widget writes. */
   readonly isSecondary: boolean;
   readonly presets: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly size: Pair;
   readonly settings: readonly Setting[];
-  /** What the widget contains: widgets, or tabs with widgets. */
+  /** What the widget contains: widgets, tabs with widgets, or nothing. */
   readonly holds: Holds;
 }
 
@@ -63,7 +66,7 @@ export interface Kinds {
 
 const internal = new Set(['type', 'each', 'widgets', 'tabs', '$schema']);
 
-/** Reads the JSON Schema for dashboards. */
+/** Reads the widget types and their settings from the JSON Schema for dashboards. */
 export function readKinds(schema: Schema): Kinds {
   const kinds = new Map<string, Kind>();
   const visit = (node: unknown) => {
@@ -110,7 +113,7 @@ function addressSetting({ settings }: Kind): { readonly setting: Setting; readon
   return list && { setting: list, isList: true };
 }
 
-/** Returns the addresses that a widget names. */
+/** Returns the addresses that the settings of a widget contain. */
 export function addressesIn(kind: Kind, widget: Widget): string[] {
   const found: string[] = [];
   const visit = (value: unknown, schema: Schema) => {
@@ -129,7 +132,10 @@ export function addressesIn(kind: Kind, widget: Widget): string[] {
   return found;
 }
 
-/** Returns the kinds that are suitable for a parameter, the most suitable first: kinds that write before kinds that only display. */
+/**
+ * Returns the kinds of widgets that are suitable for a parameter. The most suitable kind comes first, and kinds that write come before
+ * kinds that only display.
+ */
 export function kindsFor({ all }: Kinds, { type }: Pick<ParameterInfo, 'type'>, mayWrite: boolean): Kind[] {
   const rank = (kind: Kind) => {
     const place = kind.suits?.indexOf(type) ?? all.length;
@@ -145,7 +151,7 @@ function writes(kind: Kind): boolean {
   return addressSetting(kind)?.setting.schema.format === 'written-address';
 }
 
-/** Returns a new widget of a kind, for a parameter if one is given. */
+/** Returns the settings of a new widget of a kind, for a parameter if one is given. */
 export function newWidget(kind: Kind, parameter?: Pick<ParameterInfo, 'parameter' | 'type'>): Widget {
   const widget: Record<string, unknown> = { type: kind.type };
   const slot = addressSetting(kind);
@@ -166,7 +172,7 @@ export function newTab(number: number): Widget {
   return { label: `Tab ${number}`, widgets: [] };
 }
 
-/** Returns the initial value for a required setting. */
+/** Returns the initial value for a required setting, according to its schema. */
 export function emptyValue(schema: Schema, name = ''): unknown {
   if (schema.default !== undefined) return schema.default;
   if (schema.enum !== undefined) return schema.enum[0];
@@ -181,7 +187,9 @@ function emptyObject({ properties = {}, required = [] }: Schema): object {
   return Object.fromEntries(required.map((name) => [name, emptyValue(plain(properties[name] ?? {}))]));
 }
 
-/** Returns a widget with default values for its settings, as drawn by panels, or undefined if a required setting is missing. */
+/**
+ * Returns a widget with the default values of its settings, in the form that panels draw, or undefined if a required setting is missing.
+ */
 export function completed(kind: Kind, widget: Widget): Widget | undefined {
   const whole: Record<string, unknown> = { ...widget };
   for (const { name, schema, isRequired } of kind.settings) {

@@ -1,12 +1,12 @@
-// How much of a connection a user's patterns cover.
+// Determines how much of a connection a user's patterns cover.
 
 import { createMatcher } from '../../client/replica/replica-pattern.ts';
 
 export type Extent = 'all' | 'some' | 'none';
 
 /**
- * Returns how much of a connection patterns cover, as far as this can be determined: `desk/**` covers all of desk, `desk/mic*` covers some
- * parameters, `rack/**` covers none.
+ * Returns how much of a connection the patterns cover, as far as this can be determined: `desk/**` covers all parameters of desk,
+ * `desk/mic*` covers some, and `rack/**` covers none.
  */
 export function coverage(globs: readonly string[], deny: readonly string[], connection: string): Extent {
   const granted = coverOf(globs, connection);

@@ -11,7 +11,7 @@ import { createAttempt, getJson, postJson } from '../hub/page-request.ts';
 import { copyText } from '../page/clipboard.ts';
 import { Fault } from '../parts/view-bar.tsx';
 
-/** Creates a dialog for inviting a kiosk for a user, and the function that opens the dialog. `changed` is called after each invitation. */
+/** Creates a dialog that invites a kiosk for a user, and the function that opens the dialog. `changed` is called after each invitation. */
 export function createKioskInvitation(changed: () => void) {
   const [user, setUser] = createSignal('');
   const [link, setLink] = createSignal('');
@@ -117,7 +117,7 @@ export function createKioskInvitation(changed: () => void) {
 
 const isLocal = () => /^(localhost|127\.|\[::1\])/.test(location.hostname);
 
-/** The width of the light border that QR code readers need, in modules. */
+/** The width of the light border that readers of QR codes need, in modules. */
 const border = 4;
 
 function QrCode(props: { readonly text: string }) {

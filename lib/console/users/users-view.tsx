@@ -75,7 +75,7 @@ export default function Users() {
   );
 }
 
-/** Asks for confirmation before a device or link is revoked. The text explains the effect. */
+/** Asks for confirmation before a device or link is revoked. `text` explains the effect of the revocation. */
 type Confirm = (name: string, text: string, device: string) => void;
 
 function UserTable(props: { readonly users: readonly UserInfo[]; readonly invite: (user: UserInfo) => void }) {

@@ -12,22 +12,22 @@ import { formatDate, formatMoment, formatSpan, formatValue } from '../page/units
 import { Guarded } from '../parts/guarded.tsx';
 import { Breakable } from '../parts/text.tsx';
 
-/** A change in the chain. */
+/** A change in a chain of causes. */
 export interface Cause extends Omit<CausedChange, 'revision'> {
-  /** Whether the write did not change the value. */
+  /** true means that the write did not change the value. */
   readonly isRepeated?: boolean;
 }
 
 /**
- * Shows a chain of causes. `forgotten` is the number of causes before the last one that are no longer stored; undefined if the number is
+ * Shows a chain of causes. `forgotten` is the number of causes before the last cause that are no longer stored; undefined if this number is
  * unknown.
  */
 export function Chain(props: {
   readonly causes: readonly Cause[];
   readonly forgotten: number | undefined;
-  /** Finds the rule that wrote a change. If omitted, rules are shown only by name. */
+  /** Finds the rule with a name that wrote a change. If omitted, rules are shown only by name. */
   ruleOf?(name: string, file: string | undefined): ShownRule | undefined;
-  /** Shows the conditions under which a rule wrote a change. */
+  /** Shows the conditions under which a rule wrote a change. If omitted, conditions are not shown. */
   conditionsOf?(rule: ShownRule, change: Cause): JSX.Element;
 }) {
   const chain = () => props.causes;
@@ -94,7 +94,7 @@ export function Chain(props: {
   );
 }
 
-/** Returns whether the value was restored, in which case its time is that of the original change. */
+/** Returns whether the change restored a value, in which case its time is the time of the original change. */
 function isRestored({ origin }: Cause): boolean {
   return origin.kind === 'restored';
 }
@@ -147,7 +147,7 @@ export function Author(props: Pick<CausedChange, 'origin' | 'awaySince'>) {
   );
 }
 
-/** Formats a delay: `immediately`, `12 ms later`, `3.0 s later`, `2 min 5 s later`, `3 h later`. */
+/** Formats a delay in milliseconds: `immediately`, `12 ms later`, `3.0 s later`, `2 min 5 s later`, `3 h later`. */
 export function formatLag(ms: number): string {
   if (ms === 0) return 'immediately';
   if (ms < 1000) return `${Math.round(ms)} ms later`;

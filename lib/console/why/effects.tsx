@@ -1,5 +1,5 @@
-// What followed from a change, and under which conditions a rule acted. Both are derived from the explanations of the parameters that the
-// rules name.
+// What followed from a change, and under which conditions a rule acted. Both are derived from the hub's explanations of the parameters that
+// the rules name.
 
 import { createEffect, createResource, createSignal, For, on, Show } from 'solid-js';
 import { pathOf } from '../../model/address.ts';
@@ -14,7 +14,7 @@ import { GuardedFor } from '../parts/guarded.tsx';
 import { Breakable } from '../parts/text.tsx';
 import { Author, formatLag } from './chain.tsx';
 
-/** The maximum number of parameters that are queried for what followed from a change. */
+/** The maximum number of parameters that are queried to find out what followed from a change. */
 const maxAsked = 40;
 /** The minimum time between two searches, in milliseconds, so that a constantly changing value does not keep the hub busy. */
 const pauseMs = 1500;
@@ -24,15 +24,15 @@ const explain = (address: string): Promise<Explanation | undefined> =>
 
 interface Effect {
   readonly change: CausedChange;
-  /** The time since the change, in milliseconds. */
+  /** The time that passed since the original change, in milliseconds. */
   readonly afterMs: number;
 }
 
 interface Found {
   readonly effects: readonly Effect[];
-  /** Rules that read the parameter, but none of whose destinations has changed because of it. */
+  /** The names of rules that read the parameter, but did not change any of their destinations because of it. */
   readonly idle: readonly string[];
-  /** Whether more parameters could have been queried. */
+  /** Whether the search ended early, although more parameters could have been queried. */
   readonly isCut: boolean;
 }
 
@@ -99,7 +99,7 @@ export function Followed(props: { readonly change: CausedChange; readonly rules:
 
 type Way = WayList['ways'][number];
 
-/** Follows rules and connections from a change to the parameters whose current value it caused. */
+/** Finds what followed from a change: follows rules and connections to the parameters whose current value the change has caused. */
 async function followedFrom(cause: CausedChange, rules: readonly ShownRule[], ways: readonly Way[]): Promise<Found> {
   const asked = new Set([cause.parameter]);
   const effects: Effect[] = [];

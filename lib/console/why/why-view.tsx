@@ -21,7 +21,7 @@ export default function Why() {
   const ruleOf = (name: string, file: string | undefined) =>
     rules().find((rule) => rule.name === name && (file === undefined || rule.file === file));
   const value = createLiveValue(address);
-  createEffect(on(value, () => explanation.refresh(), { defer: true })); // sooner than the next poll
+  createEffect(on(value, () => explanation.refresh(), { defer: true })); // without waiting for the next poll
   return (
     <>
       <div class="bar">

@@ -2,16 +2,17 @@
 
 import type { History, HistoryGap } from '../../../wire/http/past-shapes.ts';
 
-/** Points in order of time, in milliseconds since 1970; null if a value is unknown. */
+/** A curve: points in order of time, in milliseconds since 1970; null if a value is unknown. */
 export interface Curve {
   readonly times: readonly number[];
   readonly values: readonly (number | null)[];
-  /** The minimum and maximum of a bucket; elsewhere, the value. */
+  /** The minimum in the point's bucket, or the value if the point is not a bucket. */
   readonly low: readonly (number | null)[];
+  /** The maximum in the point's bucket, or the value if the point is not a bucket. */
   readonly high: readonly (number | null)[];
 }
 
-/** Values that the page itself has received, with their times; null if a value is unknown or stale. */
+/** Values that the page itself has received, with their times in milliseconds since 1970; null if a value is unknown or stale. */
 export interface Seen {
   readonly times: readonly number[];
   readonly values: readonly (number | null)[];
@@ -19,12 +20,12 @@ export interface Seen {
 
 export const nothing: Curve = { times: [], values: [], low: [], high: [] };
 
-/** Returns whether a history is drawn as marks, as for fires and strings. The height of each mark is its count. */
+/** Returns whether a history is drawn as marks, which is the case for fires and strings. The height of a mark is the number of events. */
 export function isMarks({ kind }: History): boolean {
   return kind === 'fires' || kind === 'texts';
 }
 
-/** Returns the curve for a history. Gaps are unknown, and the last value holds to the end. */
+/** Returns the curve for a history. Values in gaps are unknown, and the last value holds until the end. */
 export function curveOf(history: History): Curve {
   if (isMarks(history)) return marksOf(history);
   const middle = history.mean ?? (history.values ?? []).map(numberOf);
@@ -43,7 +44,7 @@ export function curveOf(history: History): Curve {
 export function continueWith(past: Curve, { times, values }: Seen): Curve {
   if (times.length === 0) return past;
   const end = past.times.at(-1) ?? Number.NEGATIVE_INFINITY;
-  const lastChange = past.times.at(-2) ?? Number.NEGATIVE_INFINITY; // after it comes the end of the history
+  const lastChange = past.times.at(-2) ?? Number.NEGATIVE_INFINITY; // the end of the history follows this change
   const kept = pointsOf(past).filter(([time]) => time <= lastChange || time < times[0]!);
   const news = times.map((time, index): Point => [time, values[index]!, values[index]!, values[index]!]);
   const isReported = (index: number) =>
@@ -61,7 +62,10 @@ export function shift(curve: Curve, ms: number): Curve {
   return { ...curve, times: curve.times.map((time) => time + ms) };
 }
 
-/** Returns value, low and high at each of the times. They are unknown before the first point and after the last point. */
+/**
+ * Returns the value, low and high of a curve at each of the times, as three columns. They are unknown before the first and after the last
+ * point of the curve.
+ */
 export function heldAt(curve: Curve, times: readonly number[]): (number | null)[][] {
   const rows: (number | null)[][] = [[], [], []];
   let index = -1;

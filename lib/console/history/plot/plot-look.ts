@@ -17,13 +17,13 @@ export interface PlotLook {
   readonly height: number;
   /** Whether there is a second curve. */
   readonly isCompared: boolean;
-  /** Returns the periods without a record. */
+  /** Returns the periods in which nothing was recorded. */
   gaps(): readonly TimeRange[];
   /** Receives the time at the pointer; undefined if the pointer has left the plot. */
   point(time: number | undefined): void;
 }
 
-/** Returns options with the current colours of the element. */
+/** Returns uPlot options with the current colours of the element. */
 export function optionsOf(box: HTMLElement, look: PlotLook): uPlot.Options {
   const colour = (name: string) => colourOf(box, name);
   const grid = { stroke: colour('--line'), width: 1 };
@@ -35,7 +35,7 @@ export function optionsOf(box: HTMLElement, look: PlotLook): uPlot.Options {
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
     scales: { x: { time: true }, y: { range: rangeOf(look.shape) } },
-    padding: [10, 20, 0, 0], // space for the last label of the axis
+    padding: [10, 20, 0, 0], // space for the last label on the axis
     axes: [
       { ...axis, size: 28 * scale, values: timesOf, space: 64 * scale },
       { ...axis, size: 56 * scale, ...labelsOf(look.shape) },
@@ -74,7 +74,7 @@ function labelsOf(shape: Shape): Partial<uPlot.Axis> {
   return shape === 'marks' ? { values, incrs: [1, 2, 5, 10, 20, 50, 100, 1000, 10_000] } : { values };
 }
 
-/** Formats a number so that it fits next to the plot, whose left edge is aligned with the strip below. */
+/** Formats a number on the axis so that it fits next to the plot, whose left edge is aligned with the strip below. */
 function axisNumber(number: number): string {
   const text = formatValue(number);
   return text.length > mostLetters ? number.toExponential(1).replace('.0e', 'e') : text;
@@ -85,7 +85,7 @@ function timesOf(plot: uPlot, splits: number[], _axis: number, _space: number, i
   return splits.map((split) => axisText(split * 1000, (max! - min!) * 1000, increment * 1000));
 }
 
-/** Returns the range, with space above and below the values, even for a constant value. */
+/** Returns the value range of a plot, with space above and below the values, even for a constant value. */
 function rangeOf(shape: Shape): uPlot.Scale.Range {
   if (shape === 'booleans' || shape === 'shares') return [-0.1, 1.1];
   return (_, low, high) => {
@@ -106,7 +106,7 @@ function shadeGaps(plot: uPlot, gaps: readonly TimeRange[], fill: string): void 
   }
 }
 
-/** Adds an alpha value: `rgb(1, 2, 3)` → `rgba(1, 2, 3, 0.25)`. */
+/** Adds an alpha value to a colour: `rgb(1, 2, 3)` → `rgba(1, 2, 3, 0.25)`. */
 function withAlpha(colour: string, alpha: number): string {
   return colour.replace('rgb(', 'rgba(').replace(')', `, ${alpha})`);
 }

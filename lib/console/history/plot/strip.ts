@@ -1,12 +1,12 @@
-// Counts changes per hour or other rounded period. Users see when values changed, and go to that time with one click.
+// Counts changes per hour or per other rounded period, so that users see when values changed and can go to that time with one click.
 
 import type { History } from '../../../wire/http/past-shapes.ts';
 import { dayMs, hourMs, minuteMs, type TimeRange } from '../time/timeframe.ts';
 
 export interface Slot extends TimeRange {
-  /** The number of changes or fires. */
+  /** The number of changes or fires in the slot. */
   readonly count: number;
-  /** The index within the day, or among all slots if a slot is a day or longer. Labels are at round indexes. */
+  /** The index of the slot within its day, or among all slots if a slot is a day or longer. Slots with round indexes have labels. */
   readonly place: number;
 }
 
@@ -38,8 +38,8 @@ export function slotsOf(range: TimeRange, history: History | undefined, most: nu
 }
 
 /**
- * Returns the number of changes. The first raw value is not a change, because it already held before, and neither is a transition to
- * unknown.
+ * Returns the number of changes in a history. The first raw value is not a change, because it already held before, and neither is a
+ * transition to unknown.
  */
 function countOf({ counts, kind, values, times, from }: History, index: number): number {
   if (counts) return counts[index]!;
@@ -52,7 +52,10 @@ function floorOf(time: number, stepMs: number): number {
   return Math.floor((time - offsetMs) / stepMs) * stepMs + offsetMs;
 }
 
-/** Returns the start of the next slot. Days on which daylight saving time starts or ends have a different length. */
+/**
+ * Returns the start of the slot after the slot that starts at `time`. Days on which daylight saving time starts or ends have a different
+ * length.
+ */
 function nextOf(time: number, stepMs: number): number {
   if (stepMs < dayMs) return time + stepMs;
   const date = new Date(time);

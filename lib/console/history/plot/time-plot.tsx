@@ -12,8 +12,8 @@ import { type Curve, columnsOf, continueWith, curveOf, isMarks, nothing, type Se
 import { optionsOf, type Shape } from './plot-look.ts';
 
 /**
- * The minimum and maximum intervals between redraws while the plot follows the clock, in milliseconds. Between these limits, the plot is
- * redrawn for each half pixel.
+ * The minimum interval between redraws while the plot follows the clock, in milliseconds. Up to `mostIntervalMs`, the plot is redrawn for
+ * each half pixel.
  */
 const leastIntervalMs = 200;
 const mostIntervalMs = 1000;
@@ -29,10 +29,11 @@ export interface TimePlotProps {
   readonly height: number;
   readonly frame: Timeframe;
   readonly history: History | undefined;
-  /** The history of an earlier time for comparison, and how much earlier that time was. */
+  /** The history of an earlier time, for comparison; undefined if there is no comparison. */
   readonly other: History | undefined;
+  /** How much earlier the time of `other` is, in milliseconds. */
   readonly earlierMs: number;
-  /** Returns the values that the page has received, in hub time. */
+  /** Returns the values that the page itself has received, in hub time. */
   seen(): Seen;
   move(frame: Timeframe): void;
   reset(): void;

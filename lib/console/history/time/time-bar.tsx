@@ -36,9 +36,9 @@ const others = [
 interface TimeBarProps {
   readonly frame: Timeframe;
   readonly earlierMs: number;
-  /** Whether there is a history from before the page was opened. */
+  /** Whether the hub keeps a history from before the page was opened. */
   readonly isKept: boolean;
-  /** Whether a second curve can be drawn. */
+  /** Whether a second curve for comparison can be drawn. */
   readonly isComparable: boolean;
   readonly hasPresets: boolean;
   choose(frame: Timeframe): void;
@@ -107,18 +107,18 @@ function Bounds(props: Pick<TimeBarProps, 'frame' | 'isKept' | 'choose'>) {
   );
 }
 
-// A field for an exact time. While it has the focus, its text does not follow the clock, which would undo the selection.
+// A field for an exact time. While the field has the focus, its text does not follow the clock, which would undo the user's selection.
 
 export function TimeField(props: {
   readonly label: string;
   /** The time in the field; undefined if the field is empty. */
   readonly time: number | undefined;
   readonly disabled?: boolean;
-  /** Receives a time; undefined if the field was cleared. */
+  /** Receives the time that the user has set; undefined if the user has cleared the field. */
   take(time: number | undefined): void;
 }) {
   const [typed, setTyped] = createSignal<string>();
-  /** The text at the moment the field received the focus. */
+  /** The text in the field at the moment when the field received the focus. */
   const [held, setHeld] = createSignal<string>();
   const isWrong = () => Boolean(typed()?.trim()) && readField(typed()!, hubNow()) === undefined;
   const take = () => {

@@ -56,7 +56,7 @@ export function yesterday(now: number): TimeRange {
   return { from: atHour(now, 0, -1), to: atHour(now, 0) };
 }
 
-/** Returns the local time at an hour on the same day as `time`, or some days later. */
+/** Returns the time at which clocks show an hour on the same day as `time`, or some days later. */
 function atHour(time: number, hour: number, days = 0): number {
   const date = new Date(time);
   return new Date(date.getFullYear(), date.getMonth(), date.getDate() + days, hour).getTime();
@@ -84,7 +84,7 @@ export function timeframeOf({
   return range.from < range.to && range.to - range.from <= mostMs ? range : undefined;
 }
 
-// The time of the hub, which may differ from the clock of the browser.
+// The time of the hub, which may differ from the time of the browser.
 
 let aheadMs = 0;
 
@@ -93,7 +93,7 @@ export function hubNow(): number {
   return Date.now() + aheadMs;
 }
 
-/** Converts a page time to hub time. */
+/** Converts a time of the page to the time of the hub, in milliseconds since 1970. */
 export function toHubTime(time: number): number {
   return time + aheadMs;
 }
@@ -102,7 +102,10 @@ export function toPageTime(time: number): number {
   return time - aheadMs;
 }
 
-/** Records the time that the hub reported between two page times. Returns by how much the estimate changed. */
+/**
+ * Records the time that the hub reported between two times of the page. Returns by how much the estimated difference changed, in
+ * milliseconds.
+ */
 export function setHubTime(time: number, askedAt: number, answeredAt: number): number {
   const before = aheadMs;
   aheadMs = time - (askedAt + answeredAt) / 2;

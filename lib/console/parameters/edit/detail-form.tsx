@@ -1,4 +1,4 @@
-// The frame of the forms in the details of a parameter: Enter saves, Escape and Cancel close the form.
+// The frame around the forms in the details of a parameter: Enter saves the form; Escape and Cancel close it.
 
 import type { JSX } from 'solid-js';
 import { Fault } from '../../parts/view-bar.tsx';

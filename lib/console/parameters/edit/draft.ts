@@ -6,19 +6,20 @@ import type { Value, ValueType } from '../../../client/index.ts';
 export interface Draft {
   /** The text in the field. */
   readonly text: Accessor<string>;
-  /** Whether typed text has not been set yet. */
+  /** Whether the user has typed text that has not been set yet. */
   readonly isTyped: Accessor<boolean>;
-  /** The text at the moment the field received the focus; undefined if the text follows the value. */
+  /** The text at the moment when the field received the focus; undefined if the text follows the value. */
   readonly entered: Accessor<string | undefined>;
   type(text: string): void;
   enter(): void;
   leave(): void;
-  /** Called when the typed text was set or discarded. The field now contains `text`. */
+  /** Ends the editing of the typed text, which was set or discarded. The field then contains `text`. */
   settle(text: string): void;
 }
 
 /**
- * Creates the draft for a field. `followed` is the text of the value; undefined if the value is unknown, in which case the field is empty.
+ * Creates the draft for a field. `followed` returns the value as text, or undefined if the value is unknown, in which case the field is
+ * empty.
  */
 export function createDraft(followed: Accessor<string | undefined>): Draft {
   const [typed, setTyped] = createSignal<string>();
@@ -42,7 +43,7 @@ export function createDraft(followed: Accessor<string | undefined>): Draft {
       if (typed() === undefined || typed() === entered()) follow();
     },
     settle(text) {
-      // In one step: another text in between would lose the selection.
+      // In one step, because another text in between would lose the selection.
       batch(() => {
         follow();
         if (isInside) setEntered(text);
@@ -61,7 +62,7 @@ export interface FieldProps {
   readonly isWrong: boolean;
   /** Writes a value. Resolves to whether the hub has accepted the write. */
   set(value: Value): Promise<boolean>;
-  /** Shows the reason why no value is written; an empty string clears the error. */
+  /** Shows a sentence that says why no value is written; an empty string removes the sentence. */
   refuse(sentence: string): void;
 }
 

@@ -1,4 +1,4 @@
-// Sets a parameter. The type of the parameter determines the control: a switch, a number with steps, text or a button.
+// Sets a parameter. The parameter's type determines the control: a switch, a number with steps, a text field or a button.
 import { createSignal, Match, Show, Switch } from 'solid-js';
 import type { Value, ValueType } from '../../../client/index.ts';
 import { messageOf } from '../../../model/error.ts';
@@ -17,7 +17,10 @@ export interface EditorProps {
   readonly value: Value | undefined;
 }
 
-/** The editor for one parameter. Each parameter has a separate editor, so that text typed for one parameter is never written to another. */
+/**
+ * The editor for one parameter. Each parameter has its own editor, so that text typed for one parameter is never written to another
+ * parameter.
+ */
 export function Editor(props: EditorProps) {
   return (
     <Show when={`${props.address} ${props.type}`} keyed>
@@ -27,7 +30,7 @@ export function Editor(props: EditorProps) {
 }
 
 function OwnEditor(props: EditorProps) {
-  const { address, type } = props; // fixed: a late answer still belongs to this parameter
+  const { address, type } = props; // not reactive: a late answer still belongs to this parameter
   const readOnly = () => whyReadOnly(address, props.access);
   const [failure, setFailure] = createSignal('');
   const [done, setDone] = createSignal('');
@@ -83,8 +86,8 @@ function OwnEditor(props: EditorProps) {
   );
 }
 
-// A number to type, or to change by steps. Typed text stays text until the user sets it (Enter, or the button). It is set exactly as
-// meant, or not at all. Esc discards it.
+// A number to type, or to change by steps. Typed text is only set when the user presses Enter or the button. The number is set exactly as
+// typed, or not at all. Esc discards the text.
 
 function NumberField(props: FieldProps) {
   const draft = createNumberDraft(props);
@@ -130,8 +133,8 @@ function NumberField(props: FieldProps) {
   );
 }
 
-// Text of any length and any number of lines, which editing preserves. Enter sets text of one line. In text of several lines it
-// starts a new line, and Ctrl+Enter sets the text.
+// Text of any length and any number of lines, which editing preserves. If the text has one line, Enter sets it. If the text has several
+// lines, Enter starts a new line, and Ctrl+Enter sets the text.
 
 const mostRows = 12;
 

@@ -67,7 +67,7 @@ async function saveAbout(address: string, wanted: Wanted): Promise<void> {
   if (first !== undefined) throw new Error(`${first.file}:${first.line ?? 1}: ${first.path}: ${first.message}`);
 }
 
-/** Returns the smallest possible edits: equal parts stay as written. */
+/** Returns the smallest edits that give a parameter the wanted label and unit: equal parts stay as written. */
 function opsFor({ tree }: SourceFile, address: string, wanted: Wanted): readonly Op[] {
   const given = Object.entries(wanted).filter(([, text]) => text !== '');
   const own = partOf(tree, 'describe', address);

@@ -3,14 +3,14 @@
 
 const breaks = /\r\n|\r|\n/g;
 
-/** Returns the text as normalized by a text area. */
+/** Returns a text in the form to which a text area normalizes it, with a line feed for each line break. */
 export function withLineFeeds(text: string): string {
   return text.replace(breaks, '\n');
 }
 
 /**
- * Returns the edited text with the original line breaks. Before and after the change, line breaks are restored. Within the change, they are
- * like the first line break in the original, or `\n` if there was none.
+ * Returns the edited text with the original line breaks. Before and after the change, line breaks are restored. Within the change, line
+ * breaks are like the first line break in the original, or `\n` if the original has no line breaks.
  */
 export function restoreLineBreaks(edited: string, original: string): string {
   const shown = withLineFeeds(original);
@@ -28,13 +28,14 @@ export function restoreLineBreaks(edited: string, original: string): string {
 }
 
 /**
- * Joins two pieces. A `\r` and a `\n` at the beginning of the next piece are two line breaks, which would become one if they were adjacent.
+ * Joins two pieces of a text. A `\r` at the end of one piece and a `\n` at the beginning of the next piece are two line breaks, which would
+ * become one if they were adjacent.
  */
 function joined(left: string, right: string): string {
   return left.endsWith('\r') && right.startsWith('\n') ? `${left}\n${right}` : left + right;
 }
 
-/** Converts an index in the displayed text to an index in the original. */
+/** Converts an index in the displayed text to an index in the original text. */
 function placeOf(shownPlace: number, original: string): number {
   let place = shownPlace;
   for (const { index, 0: mark } of original.matchAll(breaks)) {

@@ -4,21 +4,26 @@ import { useDelay } from '../../page/page-timers.ts';
 import { createDraft, type Draft, type FieldProps } from './draft.ts';
 import { readTypedNumber } from './typed-number.ts';
 
-/** How long a step adds to the previous step, in milliseconds, because values from the hub may be older than the steps. */
+/**
+ * How long further steps start from the previous step instead of the hub's value, in milliseconds, because values from the hub may be older
+ * than the steps.
+ */
 const settleMs = 500;
 const digits = 15;
 
 export interface NumberDraft extends Draft {
   readonly step: number;
-  /** Sets the number in the field, if there is one. */
+  /** Sets the number in the field, if the field contains a number. */
   set(): void;
-  /** Changes the number by a step and sets it. */
+  /** Changes the number by a step, and sets the result. */
   nudge(by: number): Promise<void>;
   /** Handles a key: arrow keys change the number in the field by a step; Esc discards the typed text. */
   press(event: KeyboardEvent): void;
 }
 
-/** Follows the value of the field's parameter until the calling reactive scope is disposed. */
+/**
+ * Creates the draft for a number field. The draft follows the value of the field's parameter until the calling reactive scope is disposed.
+ */
 export function createNumberDraft(props: FieldProps): NumberDraft {
   const isInteger = props.type === 'I';
   const step = isInteger ? 1 : 0.1;
@@ -28,7 +33,7 @@ export function createNumberDraft(props: FieldProps): NumberDraft {
   const forget = () => {
     stepped = undefined;
   };
-  /** Returns the number in the field. If there is none, the field shows an error and the result is undefined. */
+  /** Returns the number in the field. If the text is not a number, shows an error and returns undefined. */
   const read = (): number | undefined => {
     const typed = readTypedNumber(draft.text(), isInteger);
     if ('value' in typed) return typed.value;

@@ -12,7 +12,7 @@ const shownLength = 40;
 
 /** Parses `-12.5`, `-12,5`, `.5`, `1e3`, `−3`; for an integer also `1e3` and `12.0`. */
 export function readTypedNumber(typed: string, isInteger: boolean): TypedNumber {
-  const text = typed.trim().replace(/^[\u2212\u2013]/, '-'); // some keyboards type a minus sign or a dash
+  const text = typed.trim().replace(/^[\u2212\u2013]/, '-'); // some keyboards type a minus sign (U+2212) or a dash
   if (text === '') return { mistake: 'Expected a number, got nothing.' };
   if (perhapsThousands.test(text))
     return {

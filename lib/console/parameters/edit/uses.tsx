@@ -1,4 +1,4 @@
-// The uses of a parameter, and renaming it: a rename changes the declaration and all uses in one change set, or changes nothing.
+// The uses of a parameter, and renaming the parameter: a rename changes the declaration and all uses in one change set, or changes nothing.
 
 import { createResource, createSignal, For, Show } from 'solid-js';
 import { parameterIdMistake, parseAddress } from '../../../model/address.ts';
@@ -13,7 +13,7 @@ import { Breakable } from '../../parts/text.tsx';
 import { Fault } from '../../parts/view-bar.tsx';
 import { DetailForm } from './detail-form.tsx';
 
-/** The dashboards, connections and tests that use a parameter. The rules that use it are listed separately, live. */
+/** Lists the dashboards, connections and tests that use a parameter. The rules that use the parameter are listed separately, live. */
 export function UsedBy(props: { readonly address: string }) {
   const [found] = createResource(
     () => props.address,
@@ -123,7 +123,7 @@ export default function RenameForm(props: { readonly address: string; readonly c
   );
 }
 
-/** The maximum number of files to search. */
+/** The maximum number of files that are searched for uses. */
 const maxSearched = 300;
 /** The number of files that are read at the same time. */
 const atOnce = 8;
@@ -150,7 +150,7 @@ interface Use {
   readonly op: Op;
 }
 
-/** Returns the locations in a file that name a parameter, each with the edit that renames it. */
+/** Returns the uses of an address in a file: the locations that name the parameter, each with the edit that renames it. */
 export function usesIn(source: SourceFile, address: string, next: string): Use[] {
   const { connectionId, parameterId } = parseAddress(address);
   const name = next.slice(connectionId.length + 1);
@@ -183,14 +183,14 @@ export function usesIn(source: SourceFile, address: string, next: string): Use[]
   return found;
 }
 
-/** Returns the path of another key in the same object: `describe["desk/mic"]`. */
+/** Returns the path of another key in the object that contains the key at a path: `describe["desk/mic"]`. */
 function siblingOf(path: string, key: string, next: string): string {
   const ends = [`.${key}`, `[${JSON.stringify(key)}]`];
   const end = ends.find((one) => path.endsWith(one)) ?? '';
   return `${path.slice(0, path.length - end.length)}[${JSON.stringify(next)}]`;
 }
 
-/** Returns the edits by file. Keys are moved last, so that all other paths stay valid until then. */
+/** Returns the edits for the uses, by file. Keys are renamed last, so that all other paths stay valid until then. */
 function editsOf(uses: readonly Use[]): FileEdit[] {
   const edits = new Map<SourceFile, Op[]>();
   for (const { source, op } of uses) edits.set(source, [...(edits.get(source) ?? []), op]);

@@ -1,4 +1,4 @@
-// The rows of the parameter list: the search results, as a list or as a tree with folders that can be opened.
+// The rows of the parameter list: the results of the search, as a list or as a tree whose folders can be opened.
 
 import { type Accessor, createMemo, createSignal } from 'solid-js';
 import { messageOf } from '../../../model/error.ts';
@@ -16,7 +16,7 @@ export interface FoundRows {
   readonly isTree: Accessor<boolean>;
   /** The number of found parameters. */
   readonly count: Accessor<number>;
-  /** The error in the search. Empty if there is no error. */
+  /** The error in the search text. Empty if there is no error. */
   readonly fault: Accessor<string>;
   readonly rows: Accessor<Rows>;
   /** Returns the row at an index, or undefined if there is no such row. */

@@ -1,5 +1,5 @@
 // Live values of the parameters in view, with the time and writer of the last change. Scrolling past rows costs the hub nothing: the page
-// subscribes to a row only when the list has not moved for a moment, and requests the writer after a change.
+// subscribes to rows only when the list has not moved for a moment, and requests the time and the writer only after a change.
 import { type Accessor, batch, createEffect, createSignal, on, onCleanup } from 'solid-js';
 import type { ParameterInfo } from '../../../wire/http/parameter-shapes.ts';
 import type { LiveParameter } from '../../hub/live-cells.ts';
@@ -12,7 +12,7 @@ const defaultSettleMs = 100;
 
 export interface LiveRow extends LiveParameter {
   readonly info: Accessor<ParameterInfo | undefined>;
-  /** Whether the value has just changed. */
+  /** Whether the value has changed a moment ago. */
   readonly isFresh: Accessor<boolean>;
 }
 
@@ -22,7 +22,7 @@ interface Entry extends LiveRow {
 }
 
 /**
- * Follows the addresses until the calling reactive scope is disposed. Returns a function that finds the row for an address. Without a
+ * Follows the addresses until the calling reactive scope is disposed. Returns a function that finds the live row for an address. Without a
  * `rate`, a change after a pause appears immediately, and continuous changes appear at a lower rate.
  */
 export function useLiveRows(
@@ -81,9 +81,9 @@ function createEntry(parameter: LiveParameter): Entry {
 
 // Requests the time and writer of the last change of the parameters in view.
 
-/** The minimum interval between requests after changes, in milliseconds. */
+/** The minimum interval between requests that follow changes, in milliseconds. */
 const intervalMs = 3000;
-/** The maximum number of characters for addresses in one request, because the hub accepts 4 kB of headers. */
+/** The maximum number of characters that addresses take in one request, because the hub accepts 4 kB of headers. */
 const maxQueryLength = 2000;
 
 interface ChangeInfo {
@@ -93,7 +93,7 @@ interface ChangeInfo {
   askSoon(): void;
 }
 
-/** Requests `addresses` and passes each response to `take` until the calling reactive scope is disposed. */
+/** Requests the last changes of the `addresses`, and passes each answer to `take`, until the calling reactive scope is disposed. */
 function createChangeInfo(addresses: () => Iterable<string>, take: (info: ParameterInfo) => void): ChangeInfo {
   let generation = 0;
   let askedMs = Number.NEGATIVE_INFINITY;
@@ -111,7 +111,7 @@ function createChangeInfo(addresses: () => Iterable<string>, take: (info: Parame
     const own = generation;
     askedMs = performance.now();
     for (const query of queriesOf(addresses())) {
-      if (own !== generation) return; // other rows are in view by now
+      if (own !== generation) return; // other rows have come into view
       const infos = await getJson<readonly ParameterInfo[]>(`/hub/parameters?${query}`).catch(() => []);
       infos.forEach(take);
     }
@@ -127,7 +127,7 @@ function createChangeInfo(addresses: () => Iterable<string>, take: (info: Parame
   };
 }
 
-/** Splits the addresses into queries of limited length. */
+/** Splits addresses into queries of limited length. */
 function queriesOf(addresses: Iterable<string>): string[] {
   const queries: string[] = [];
   for (const address of addresses) {
@@ -142,7 +142,7 @@ function queriesOf(addresses: Iterable<string>): string[] {
 // Marks rows whose value has just changed, and removes each mark after a while.
 
 /** How long a value stays marked after its last change, in milliseconds. */
-const freshMs = 1500; // longer than the interval of the lower rate
+const freshMs = 1500; // longer than the interval at the lower rate
 
 interface FreshMarks {
   mark(addresses: Iterable<string>): void;
@@ -150,9 +150,11 @@ interface FreshMarks {
   drop(address: string): void;
 }
 
-/** Calls `setFresh` when marks appear and disappear, until the calling reactive scope is disposed. */
+/**
+ * Marks rows whose value has changed, and calls `setFresh` when a mark appears or disappears, until the calling reactive scope is disposed.
+ */
 function createFreshMarks(setFresh: (address: string, isFresh: boolean) => void): FreshMarks {
-  /** The end time of each mark, the earliest first. The number of marks is limited by the rows in view. */
+  /** When each mark ends, by address, the earliest first. The number of marks is limited by the rows in view. */
   const marked = new Map<string, number>();
   let fading: ReturnType<typeof setTimeout> | undefined;
   onCleanup(() => clearTimeout(fading));
@@ -172,7 +174,7 @@ function createFreshMarks(setFresh: (address: string, isFresh: boolean) => void)
     mark(addresses) {
       const until = performance.now() + freshMs;
       for (const address of addresses) {
-        marked.delete(address); // moves it to the end
+        marked.delete(address); // moves the mark to the end
         marked.set(address, until);
         setFresh(address, true);
       }

@@ -103,7 +103,7 @@ function LiveValue(props: {
         fresh: props.live?.isFresh(),
       }}
       onMouseEnter={({ currentTarget }) => {
-        currentTarget.title = text(); // the row may truncate it
+        currentTarget.title = text(); // because the row may truncate the text
       }}
     >
       <StaleMark since={() => props.live?.staleSince()} />
@@ -115,7 +115,7 @@ function LiveValue(props: {
   );
 }
 
-// A virtual grid of any length. Only rows in view are in the DOM: rows of equal height, which move as one block.
+// A virtual grid of any length. Only the rows in view are in the DOM. The rows have equal height and move as one block.
 
 /** The number of rows above and below the view that are also drawn. */
 const margin = 4;
@@ -130,11 +130,11 @@ interface VirtualListProps {
   readonly rowHeight: number;
   /** The index of the focused row, which is kept in view; -1 if no row is focused. */
   readonly focused: number;
-  /** Receives the new index of the focus. */
+  /** Called with the index of the row to which the focus moves. */
   readonly onFocus: (place: number) => void;
-  /** Receives any other key. */
+  /** Called for each key that does not move the focus. */
   readonly onKey: (event: KeyboardEvent) => void;
-  /** Receives the range of indexes in view, excluding `to`, whenever the range changes. */
+  /** Called with the range of rows in view, excluding `to`, whenever this range changes. */
   readonly onRange: (from: number, to: number) => void;
   /** Draws the row at an index, which may change. The id of the row is `rowId(place)`. */
   readonly children: (place: () => number) => JSX.Element;
@@ -200,7 +200,7 @@ export function VirtualList(props: VirtualListProps) {
   );
 }
 
-/** Returns the index of the focus after a key press, or undefined if the key does not move the focus. */
+/** Returns the index of the focused row after a key press, or undefined if the key does not move the focus. */
 function placeAfterKey(key: string, place: number, length: number, page: number): number | undefined {
   const step = new Map([
     ['ArrowDown', place + 1],

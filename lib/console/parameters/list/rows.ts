@@ -1,4 +1,4 @@
-// The rows of a list or tree of parameters. Addresses are sorted, so that the addresses in a folder are adjacent.
+// The rows of a list or tree of parameters. The addresses are sorted, so that all addresses in a folder are adjacent.
 
 import type { Catalogue } from '../catalogue.ts';
 
@@ -8,14 +8,14 @@ export interface Row {
   /** The displayed part of the address. */
   readonly label: string;
   readonly depth: number;
-  /** The index in the catalogue; -1 for a folder. */
+  /** The index of the parameter in the catalogue; -1 for a folder. */
   readonly index: number;
-  /** The number of parameters in a folder. */
+  /** The number of parameters in the folder; 0 for a parameter. */
   readonly count: number;
   readonly isOpen: boolean;
 }
 
-/** Rows by index, created on demand. */
+/** The rows of a list or tree, by index, created on demand. */
 export interface Rows {
   readonly length: number;
   at(place: number): Row;
@@ -59,7 +59,7 @@ export function treeRows({ addresses }: Catalogue, found: Int32Array, isOpen: (f
   return { length: rows.length, at: (place) => rows[place]! };
 }
 
-/** Returns the first index from `from` for which `isIn` is false, by exponential and then binary search. */
+/** Returns the first index from `from` on for which `isIn` is false, by exponential and then binary search. */
 function endOfRun(from: number, to: number, isIn: (place: number) => boolean): number {
   let last = from;
   let stride = 1;

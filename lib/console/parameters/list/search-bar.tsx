@@ -1,4 +1,4 @@
-// The search field and mode of the parameter list, and the choice between list and tree.
+// The search bar of the parameter list: the search text and mode, and the choice between list and tree.
 
 import { For, Show } from 'solid-js';
 import { route, setParams } from '../../page/route.ts';
@@ -17,7 +17,7 @@ export function SearchBar(props: {
   readonly count: number;
   readonly total: number | undefined;
   readonly fault: string;
-  /** Called when the arrow-down key moves the focus into the list. */
+  /** Called when the user presses the arrow-down key, to move the focus into the list. */
   readonly onDown: () => void;
 }) {
   const mode = () => modeOf(route().params.mode);

@@ -1,5 +1,5 @@
-// The search for addresses: addresses that contain all words in the query, ignoring case, that a glob matches as a whole, or that a regular
-// expression matches.
+// The search for addresses: those that contain all words in the search text, ignoring case, that a glob matches as a whole, or in which a
+// regular expression matches.
 
 import { createMatcher } from '../../../client/replica/replica-pattern.ts';
 
@@ -12,7 +12,7 @@ export interface Searched {
 
 export type SearchMode = (typeof searchModes)[number];
 
-/** Returns the indexes of the addresses that match, in order. Errors: a `SyntaxError` for a bad regular expression. */
+/** Returns the indexes of the addresses that match a search, in order. Errors: a `SyntaxError` for an invalid regular expression. */
 export function search({ addresses, lowered }: Searched, mode: SearchMode, text: string): Int32Array {
   const matches = matcherOf(mode, text);
   const source = mode === 'text' ? lowered : addresses;

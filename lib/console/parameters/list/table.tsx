@@ -10,7 +10,7 @@ interface TableProps {
   readonly catalogue: Catalogue | undefined;
   readonly found: FoundRows;
   readonly rowHeight: number;
-  /** The address of the open parameter. */
+  /** The address of the parameter whose details are open. */
   readonly opened: string | undefined;
 }
 
@@ -99,7 +99,7 @@ function Header() {
 
 // The focused row of the list. The focus stays with an address when other rows appear or disappear.
 
-/** Returns the index of the focus and its setter; -1 means no row. A new search clears the focus. */
+/** Returns the index of the focused row and its setter; -1 means that no row is focused. A new search clears the focus. */
 function createFocus({ text, isTree, rows, at }: FoundRows): readonly [Accessor<number>, (place: number) => void] {
   const [focused, setFocused] = createSignal(-1);
   let focusedAddress: string | undefined;
