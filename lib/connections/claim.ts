@@ -1,33 +1,36 @@
-// Resources that only one connection in a hub can use, such as a port, a file or a device. Two connections with the same claim are an
-// error, which is reported when flow files are checked, or a conflict when a user starts one of the connections.
+// Claims to resources that only one connection in a hub can use, such as a port, a file or a device. Two connections with clashing claims
+// are a mistake that is reported when flow files are checked, or a conflict when a user starts one of the connections.
 
 import { isEveryInterface } from './setting.ts';
 
 /**
- * `{ kind: 'tcp port', name: 'port 17011', scope: '127.0.0.1' }`. Two claims clash if they have the same kind and name, and overlapping
- * scopes.
+ * A claim to a resource: `{ kind: 'tcp port', name: 'port 17011', scope: '127.0.0.1' }`. Two claims clash if they have the same kind and
+ * name, and their scopes overlap.
  */
 export interface Claim {
-  /** The kind of resource. TCP port 9000 and UDP port 9000 are of different kinds. */
+  /** The kind of resource. TCP port 9000 and UDP port 9000 have different kinds. */
   readonly kind: string;
-  /** The name as shown to operators: `expected exclusive use of port 17011, "api" uses it too`. */
+  /** The name of the resource in messages to operators: `expected exclusive use of port 17011, "api" uses it too`. */
   readonly name: string;
-  /** The scope of the claim, such as the address of a network interface; `*` overlaps every scope. */
+  /** The scope of the claim, such as the address of a network interface. The scope `*` overlaps all scopes. */
   readonly scope: string;
 }
 
-/** Returns whether the claims of two connections conflict. */
+/** Returns whether two claims clash. */
 export function claimsClash(one: Claim, other: Claim): boolean {
   const doScopesMeet = one.scope === other.scope || one.scope === '*' || other.scope === '*';
   return one.kind === other.kind && one.name === other.name && doScopesMeet;
 }
 
-/** Returns the claim for a TCP port on a local address or on all interfaces. Port 0 needs no claim, because it stands for any free port. */
+/**
+ * Returns the claim for a TCP port on a local address or on all interfaces. Returns an empty list for port 0, which stands for any free
+ * port.
+ */
 export function claimTcpPort(port: number, bindIp: string): readonly Claim[] {
   return claimPort('tcp port', `port ${port}`, port, bindIp);
 }
 
-/** Returns the claim for a UDP port, like `claimTcpPort`. */
+/** Returns the claim for a UDP port in the same way as `claimTcpPort`. */
 export function claimUdpPort(port: number, bindIp: string): readonly Claim[] {
   return claimPort('udp port', `UDP port ${port}`, port, bindIp);
 }

@@ -1,15 +1,15 @@
-// The connection types in the registry. Flow files, their JSON Schema and their TypeScript types are derived from these types.
+// The connection types in the registry, from which flow files, their JSON Schema and their TypeScript types are derived.
 
 import type { z } from 'zod';
 import type { AnyConnectionType } from './connection.ts';
 import { registry, rehearsals } from './registry.ts';
 import type { commonSettings } from './setting.ts';
 
-/** The connection types by name, in the order of the registry. */
+/** The connection types by name, in registry order. */
 export type ConnectionTypes = ReadonlyMap<string, AnyConnectionType>;
 
 /**
- * Loads the connection types with these names. Without names, or if one of the names is unknown, all types are loaded, so that the error
+ * Loads the connection types with these names. Loads all types if no names are given, or if a name is unknown, so that the error message
  * can list the known types.
  */
 export async function loadConnectionTypes(names?: ReadonlySet<unknown>): Promise<ConnectionTypes> {
@@ -19,7 +19,7 @@ export async function loadConnectionTypes(names?: ReadonlySet<unknown>): Promise
   return new Map(await Promise.all(wanted.map(async ([name, load]) => [name, await load()] as const)));
 }
 
-/** Loads the rehearsals for these types, if there are any. */
+/** Loads the rehearsals (substitutes for the warm-up) for the types with these names. Types without a rehearsal are skipped. */
 export function loadRehearsals(names: ReadonlySet<string>): Promise<readonly AnyConnectionType[]> {
   const wanted = Object.entries(rehearsals).filter(([name]) => names.has(name));
   return Promise.all(wanted.map(([, load]) => load()));
@@ -29,10 +29,10 @@ type SettingsOf<Type> = Type extends { readonly type: infer Name; readonly setti
   ? { readonly type: Name } & WithTexts<z.input<Schema>> & z.input<z.ZodObject<typeof commonSettings>>
   : never;
 
-/** A string that comes from the environment or from a file. */
+/** A string setting whose value comes from an environment variable or from a file. */
 type TextElsewhere = { readonly env: string } | { readonly file: string };
 
-/** Settings whose strings may come from the environment or from a file. */
+/** The settings in a form in which every string may come from the environment or from a file. */
 type WithTexts<Settings> = Settings extends string
   ? string extends Settings
     ? Settings | TextElsewhere
@@ -41,5 +41,5 @@ type WithTexts<Settings> = Settings extends string
     ? { [Key in keyof Settings]: WithTexts<Settings[Key]> }
     : Settings;
 
-/** The settings of a connection as written in a flow file, by type. */
+/** The settings of a connection as written in a flow file, for each connection type. */
 export type ConnectionSettings = SettingsOf<Awaited<ReturnType<(typeof registry)[keyof typeof registry]>>>;

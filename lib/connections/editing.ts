@@ -1,4 +1,4 @@
-// Editing flow files through a gateway: the operations that a hub offers, and the user rights that it checks.
+// Editing flow files through a gateway: the operations that a hub offers, and the rights that it checks.
 
 import { HubError } from '../model/error.ts';
 import type { NamedAddress } from '../model/named-address.ts';
@@ -9,19 +9,19 @@ import type { Value, ValueType } from '../model/value.ts';
 
 /** The rights of a user who edits files. */
 export interface EditRights {
-  /** The name of the user; empty if the client has no user name. */
+  /** The name of the user; '' if the client has no user name. */
   readonly user: string;
-  /** The Connection ID of the REST API through which the user has reached the hub. */
+  /** The Connection ID of the REST API through which the user is connected. */
   readonly via: string;
-  /** Whether everything is permitted: all addresses, all files and all settings. */
+  /** Whether the user may do everything: use all addresses, files and settings. */
   readonly isOwner: boolean;
-  /** Returns whether the user may edit a file. `names` contains the file's name as the hub lists it, and its name below the flow folder. */
+  /** Returns whether the user may edit a file. `names` contains the file's name as listed by the hub and its name below the flow folder. */
   mayEdit(names: readonly string[]): boolean;
   mayRead(address: string): boolean;
   mayWrite(address: string): boolean;
 }
 
-/** One edit to a file: see `EditOp` in the engine. */
+/** An edit to a file; see `EditOp` in the engine. */
 export interface FileOp {
   readonly path: string;
   readonly set?: unknown;
@@ -33,21 +33,21 @@ export interface FileOp {
 
 export interface FileEdit {
   readonly file: string;
-  /** The ETag of the text on which the edits are based; empty for a new file. */
+  /** The ETag of the text that the edits are based on; '' for a new file. */
   readonly base: string;
   readonly ops: readonly FileOp[];
 }
 
 export interface EditRequest {
   readonly files: readonly FileEdit[];
-  /** `check`: nothing changes; `shadow`: the changed rules run in shadow; `save`: the files are written and run. */
+  /** `check` changes nothing, `shadow` runs the changed rules in shadow, and `save` writes and runs the files. */
   readonly mode: 'check' | 'shadow' | 'save';
   readonly comment: string;
-  /** Rehearses the edited rule on the last runs of the live rule; only with `check`. */
+  /** Rehearses the edited rule on the last runs of the live rule. Only with the mode `check`. */
   readonly rehearse?: { readonly rule: string; readonly recorded: readonly RehearsedEvent[] };
 }
 
-/** A recorded change of a parameter; `time` is in milliseconds since 1970. */
+/** A recorded change to a parameter. `time` is in milliseconds since 1970. */
 export interface RehearsedEvent {
   readonly address: string;
   readonly value: Value;
@@ -60,7 +60,7 @@ export interface RehearsedResult {
   readonly error?: string;
 }
 
-/** A run of the live rule, and the run of the edited rule on the same event. A run is omitted if the rule did not run or would not run. */
+/** A run of the live rule and the run of the edited rule on the same event. A run is omitted if the rule did not or would not run. */
 export interface RehearsedRun {
   readonly time: number;
   readonly source?: string;
@@ -70,23 +70,23 @@ export interface RehearsedRun {
 }
 
 export interface Rehearsal {
-  /** The runs, newest first. */
+  /** The rehearsed runs, newest first. */
   readonly runs: readonly RehearsedRun[];
-  /** Addresses whose past values are unknown, so that the present values were used instead. */
+  /** The addresses whose past values are unknown. Their current values were used instead. */
   readonly assumed: readonly string[];
-  /** Why there are no runs, or why some are missing; empty if all runs are included. */
+  /** The reason why there are no runs or why some runs are missing; '' if no runs are missing. */
   readonly reason: string;
 }
 
-/** A file, whether it may be edited, and the reason if it may not. */
+/** A file, and whether the user may edit it. */
 export interface EditableFile {
   readonly file: string;
   readonly canEdit: boolean;
-  /** One sentence; empty if the file may be edited. */
+  /** A sentence that states why the file may not be edited; '' if it may be edited. */
   readonly reason: string;
 }
 
-/** A value in a text, with its location. Offsets are in UTF-16 code units. */
+/** A value in the text of a file, with its location. Offsets are in UTF-16 code units. */
 export interface SourceNode {
   readonly path: string;
   readonly key?: string;
@@ -95,14 +95,14 @@ export interface SourceNode {
   readonly end: number;
   readonly line: number;
   readonly column: number;
-  /** The offsets of the value with everything that belongs to it, including comments, key and comma. */
+  /** The offsets of the value together with everything that belongs to it: comments, key and comma. */
   readonly lead: number;
   readonly tail: number;
   readonly value?: string | number | boolean | null;
   readonly children?: readonly SourceNode[];
 }
 
-/** The rules and connections that a template has created from an item. */
+/** The rules and connections that a template has created from one of its items. */
 export interface MadeItems {
   readonly path: string;
   readonly by: 'each' | 'instances';
@@ -111,9 +111,9 @@ export interface MadeItems {
 
 export interface Source extends EditableFile {
   readonly etag: string;
-  /** The text, with `***` in place of secrets. */
+  /** The text of the file, with `***` in place of secrets. */
   readonly text: string;
-  /** The parsed text; omitted if the text is not JSON5. */
+  /** The parsed text. Omitted if the text is not JSON5. */
   readonly tree?: SourceNode;
   readonly made: readonly MadeItems[];
 }
@@ -130,23 +130,23 @@ export interface EditedFile {
   readonly file: string;
   readonly etag: string;
   readonly text: string;
-  /** The changes in unified diff format; empty if nothing has changed. */
+  /** The changes in the unified diff format; '' if nothing has changed. */
   readonly difference: string;
-  /** Whether the text on disk had changed in the meantime and both edits were kept. */
+  /** Whether the file had changed on disk in the meantime and both edits were kept. */
   readonly isMerged: boolean;
 }
 
-/** The part of a test run that a user may see. */
+/** The part of a test run that the user may see. */
 export interface ShownPart {
   mayRead(address: string): boolean;
-  /** Returns whether a rule may be named. */
+  /** Returns whether the name of a rule may be shown to the user. */
   mayName(rule: string): boolean;
 }
 
 export interface TestResults {
   readonly passed: number;
   readonly failed: readonly { readonly name: string; readonly place: string; readonly timeline: string }[];
-  /** The number of tests that did not run because the time was up. */
+  /** The number of tests that did not run because the time limit was reached. */
   readonly left: number;
 }
 
@@ -161,22 +161,22 @@ export interface EditAnswer {
   readonly rehearsal?: Rehearsal;
   readonly shadow?: ShadowReport;
   readonly revision?: number;
-  /** When the change must be confirmed at the latest, in milliseconds since 1970. */
+  /** The time by which the change must be confirmed, in milliseconds since 1970. */
   readonly probation?: { readonly until: number };
 }
 
-/** Both versions of a file with overlapping edits. */
+/** The versions of a file with overlapping edits. */
 export interface EditConflict {
   readonly file: string;
   /** The ETag of `theirs`. */
   readonly etag: string;
-  /** The text on which both edits were based; omitted if the hub no longer has it. */
+  /** The text that both edits were based on. Omitted if the hub no longer has this text. */
   readonly base?: string;
   readonly yours?: string;
   readonly theirs: string;
 }
 
-/** The error for two overlapping edits to a file. */
+/** The error for overlapping edits to a file. */
 export class EditConflictError extends HubError {
   readonly conflicts: readonly EditConflict[];
 
@@ -190,17 +190,17 @@ export class EditConflictError extends HubError {
   }
 }
 
-/** A saved change set. */
+/** A saved change set, which can be reverted. */
 export interface Revision {
   readonly revision: number;
-  /** When the change set was saved, in milliseconds since 1970. */
+  /** The time at which the change set was saved, in milliseconds since 1970. */
   readonly time: number;
   readonly user: string;
   readonly comment: string;
   readonly files: readonly { readonly file: string; readonly difference: string }[];
 }
 
-/** The places where a parameter is used. */
+/** The places in which a parameter is used. */
 export interface Uses {
   readonly rules: readonly {
     readonly name: string;
@@ -217,73 +217,76 @@ export interface Uses {
   readonly tests: readonly { readonly name: string; readonly file: string; readonly place: string }[];
 }
 
-/** A rule that somebody has open; `since` is in milliseconds since 1970. */
+/** A rule that another user has open. `since` is in milliseconds since 1970. */
 export interface OtherSheet {
   readonly user: string;
   readonly rule: string;
   readonly since: number;
 }
 
-/** The errors in a document, and the addresses that it uses. */
+/** The mistakes in a document, and the addresses that it uses. */
 export interface DocumentFindings {
   readonly mistakes: readonly EditMistake[];
   readonly addresses: readonly NamedAddress[];
 }
 
-/** A folder whose files a connection shows while it is running and users may edit, such as dashboards. */
+/** A folder of files that a running connection shows and that users may edit, such as dashboards. */
 export interface DocumentFolder {
-  /** The absolute path. */
+  /** The absolute path of the folder. */
   readonly path: string;
-  /** Matches the names of the folder's files: whole names, without folders. */
+  /** Matches the names of the files that belong to the folder. A name is matched as a whole, without its folder. */
   readonly names: RegExp;
   readonly maxFiles: number;
-  /** The usual order of the keys in an object. */
+  /** The usual order of the keys in the objects of a document. */
   readonly keys: readonly string[];
-  /** Checks a text. Errors: `bad-dashboard` if the text cannot be checked. */
+  /** Checks the text of a document. Errors: `bad-dashboard` if the text cannot be checked. */
   findings(file: string, text: string): Promise<DocumentFindings>;
 }
 
-/** A folder of documents, as seen by a user who may edit them. */
+/** A folder of documents, as seen by a user with edit rights. */
 export interface EditableFolder {
-  /** The prefix of the names of the folder's files. */
+  /** The prefix of the folder's file names. */
   readonly folder: string;
-  /** Whether files can be added, or why they cannot. */
+  /** Whether files can be added to the folder, or the reason why they cannot. */
   readonly canEdit: boolean;
   readonly reason: string;
   readonly files: readonly EditableFile[];
 }
 
-/** The operations with which a hub lets users edit its flow files. */
+/** The operations through which users edit the hub's flow files. */
 export interface Editing {
   files(rights: EditRights): Promise<readonly EditableFile[]>;
-  /** Returns a folder of documents with the files that the user may edit, or undefined if users cannot edit this folder. */
+  /** Returns a folder of documents with the files that the user may edit, or undefined if users cannot edit the folder. */
   documents(folder: string, rights: EditRights): Promise<EditableFolder | undefined>;
-  /** Returns the text of a file, and the data that the page needs to edit it. Errors: `forbidden`, `not-found`. */
+  /** Returns the text of a file and the data that a page needs for editing it. Errors: `forbidden`, `not-found`. */
   source(file: string, rights: EditRights): Promise<Source>;
-  /** Edits a file. Errors: `bad-request`, `forbidden` with the location, `not-found`, `conflict` as an `EditConflictError`. */
+  /** Edits files. Errors: `bad-request`, `forbidden` with the location, `not-found`, `conflict` as an `EditConflictError`. */
   edit(request: EditRequest, by: Origin, rights: EditRights): Promise<EditAnswer>;
   /**
-   * Returns the change set for `edit` that turns an instance into a separate file, and the location of the opened item in this file. `path`
-   * is the path of an item in the template; `made` selects one of the items created from it. Errors: `bad-request`, `forbidden`,
-   * `not-found`, `conflict`.
+   * Returns the change set for `edit` that turns an instance of a template into a separate file, and the location of the opened item in
+   * that file. `path` is the path of an item in the template; `made` selects one of the items created from it. Errors: `bad-request`,
+   * `forbidden`, `not-found`, `conflict`.
    */
   separate(
     item: { readonly file: string; readonly path: string; readonly made: number },
     rights: EditRights,
   ): Promise<{ readonly files: readonly FileEdit[]; readonly place: string }>;
-  /** Records that somebody has opened or closed a rule. Returns the other open rules in the file. Errors: `forbidden`, `not-found`. */
+  /**
+   * Records that a user has opened or closed a rule. Returns the other rules in the file that users have open. Errors: `forbidden`,
+   * `not-found`.
+   */
   noteSheet(
     sheet: { readonly file: string; readonly rule: string; readonly sheet: string; readonly isOpen: boolean },
     by: string,
     rights: EditRights,
   ): Promise<readonly OtherSheet[]>;
-  /** The names of a file: as listed by the hub, and below the flow folder. */
+  /** Returns the names of a file: its name as listed by the hub, and its name below the flow folder. */
   namesOf(file: string): readonly string[];
-  /** Keeps a change that is on probation. Errors: `not-found`, `forbidden`. */
+  /** Confirms a change that is on probation, so that it is kept. Errors: `not-found`, `forbidden`. */
   confirm(revision: number, rights: EditRights): void;
-  /** The saved change sets, newest first. */
+  /** Returns the saved change sets, newest first. */
   revisions(rights: EditRights): readonly Revision[];
-  /** Undoes a change set; later edits are kept. Errors: the same as `edit`. */
+  /** Reverts a change set. Later edits are kept. Errors: the same as for `edit`. */
   revert(
     revision: number,
     mode: EditRequest['mode'],
@@ -293,18 +296,18 @@ export interface Editing {
   ): Promise<EditAnswer>;
 }
 
-/** A recipe from the cookbook, with the variables to fill in. */
+/** A cookbook recipe and the variables to fill in. */
 export interface RecipeForm {
-  /** The name, such as `tally/two-microphones`. */
+  /** The name of the recipe, such as `tally/two-microphones`. */
   readonly name: string;
-  /** The first three lines of the description. */
+  /** The first three lines of the recipe's description. */
   readonly about: readonly string[];
   readonly variables: readonly {
     readonly name: string;
     readonly about: string;
     readonly usual: string;
     readonly isAddress?: true;
-    /** The value type, if the variable is an address. */
+    /** The value type that the parameter must have, if the variable is an address. */
     readonly type?: ValueType;
   }[];
 }

@@ -1,4 +1,4 @@
-// The setting `expect`: parameters that flow files may name before the connection's peer has reported them.
+// The setting `expect`: parameters that flow files may name before the connection's peer has reported these parameters.
 
 import { z } from 'zod';
 import { readRegularFileSync } from '../files/regular-file.ts';
@@ -10,7 +10,9 @@ import type { ResolvePath, SettingMistake } from './setting.ts';
 /** The maximum size of a file that lists expected parameters, in bytes. */
 const maxFileBytes = 1_048_576;
 
-/** A setting that lists expected parameters as `lamp/state,B`, or names a file that does. */
+/**
+ * Returns the schema for a setting that lists expected parameters as lines such as `lamp/state,B`, or that names a file with such a list.
+ */
 export function expectSetting(about: string) {
   return z
     .union([z.array(z.string({ error: 'a line such as "lamp/state,B"' })).max(10_000), z.string().min(1)], {
@@ -25,11 +27,11 @@ type Expect = z.output<ReturnType<typeof expectSetting>>;
 export interface Expected {
   readonly id: string;
   readonly type: ValueType;
-  /** The path of the setting. */
+  /** The path of the setting that contains the parameter. */
   readonly path: SettingMistake['path'];
 }
 
-/** Reads the setting. `whyNot` returns what is wrong with an ID and its type. Returns undefined if they are valid. */
+/** Parses the setting `expect`. `whyNot` returns what is wrong with an ID and its type, or undefined if they are valid. */
 export function readExpected(
   expect: Expect,
   resolvePath: ResolvePath,
@@ -53,7 +55,7 @@ export function readExpected(
   return { list: [...list.values()], mistakes };
 }
 
-/** Reads a file such as `{"lamp/state":"B"}` as lines. If the file contains an error, returns the message. */
+/** Returns the parameters in a file such as `{"lamp/state":"B"}` as lines. Returns a message if the file is invalid. */
 function linesOfFile(file: string, resolvePath: ResolvePath): readonly string[] | string {
   try {
     const data: unknown = JSON.parse(readRegularFileSync(resolvePath(file), maxFileBytes).toString());

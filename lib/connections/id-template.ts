@@ -1,23 +1,23 @@
-// Templates for Parameter IDs and the addresses behind them: `ch/{n:1..32}/fader` stands for 32 parameters, and `/ch/{n:00}/fader` for
-// their addresses.
+// Templates for Parameter IDs and for the addresses in protocols. For example, `ch/{n:1..32}/fader` stands for 32 parameters, and
+// `/ch/{n:00}/fader` stands for their addresses.
 
 import { describe } from '../model/error.ts';
 
 export interface Variable {
   readonly name: string;
-  /** The values of a variable in a Parameter ID. */
+  /** The values that a variable can have in a Parameter ID. */
   readonly values: readonly string[];
-  /** The minimum number of digits for a variable in an address. */
+  /** The minimum number of digits with which a variable is written in an address. */
   readonly digits: number;
 }
 export type Template = readonly (string | Variable)[];
 
-/** The maximum number of values that a variable may have. */
+/** The maximum number of values for a variable. */
 const maxValues = 20_000;
 
 const variablePattern = /\{([^{}]*)\}/;
 
-/** Parses `ch/{n:1..32}/fader` or, in an address, `/ch/{n:00}/fader`. Returns a sentence if the template is invalid. */
+/** Parses a template such as `ch/{n:1..32}/fader` or, in an address, `/ch/{n:00}/fader`. Returns a sentence if the template is invalid. */
 export function readTemplate(text: string, isId: boolean): Template | string {
   const parts: (string | Variable)[] = [];
   for (const [index, part] of text.split(variablePattern).entries()) {
@@ -42,7 +42,7 @@ export function readTemplate(text: string, isId: boolean): Template | string {
   return parts;
 }
 
-/** Returns the values of `1..32` or `L|R`; undefined for any other text. */
+/** Returns the values of a range such as `1..32` or a list such as `L|R`, or undefined for any other text. */
 function valuesOf(text: string): readonly string[] | undefined {
   const [, from, to] = /^(\d{1,5})\.\.(\d{1,5})$/.exec(text) ?? [];
   if (from === undefined || to === undefined) return text.includes('|') ? text.split('|') : undefined;
@@ -52,7 +52,7 @@ function valuesOf(text: string): readonly string[] | undefined {
   return Array.from({ length: count }, (_, index) => String(first + index));
 }
 
-/** Yields the values of the variables for each Parameter ID that a template stands for. */
+/** Yields the values of the variables, by name, for each Parameter ID that a template stands for. */
 export function* combinationsOf(template: Template): Generator<ReadonlyMap<string, string>> {
   const variables = template.filter((part): part is Variable => typeof part !== 'string');
   const count = variables.reduce((product, { values }) => product * values.length, 1);
@@ -67,7 +67,7 @@ export function* combinationsOf(template: Template): Generator<ReadonlyMap<strin
   }
 }
 
-/** Returns the template with its variables replaced by these values. */
+/** Returns the template with its variables replaced by the given values. */
 export function filled(template: Template, values: ReadonlyMap<string, string>): string {
   return template
     .map((part) => (typeof part === 'string' ? part : (values.get(part.name) ?? '').padStart(part.digits, '0')))

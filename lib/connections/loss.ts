@@ -1,10 +1,13 @@
-// The setting `onLoss`: what happens to a peer's values while the peer is offline.
+// The setting `onLoss`, which determines what happens to a peer's values while the peer is offline.
 
 import type { SchedulerLike, Subscription } from 'rxjs';
 import { z } from 'zod';
 import { durationSetting } from './setting.ts';
 
-/** A setting that determines what happens to values while `peer` is offline: `'stale'`, `'unknown'`, `{ hold: '5s' }`. */
+/**
+ * Returns the schema for a setting that determines what happens to the values while `peer` is offline: `'stale'`, `'unknown'`,
+ * `{ hold: '5s' }`.
+ */
 export function lossSetting(peer: string) {
   const hold = durationSetting(1).describe('How long values are held before they are unknown');
   return z
@@ -15,7 +18,7 @@ export function lossSetting(peer: string) {
 
 type OnLoss = z.output<ReturnType<typeof lossSetting>>;
 
-/** Makes the values of an offline peer unknown, according to `onLoss`. */
+/** Makes the values of an offline peer unknown, as specified in `onLoss`. */
 export class Loss {
   readonly #onLoss: OnLoss;
   readonly #scheduler: SchedulerLike;
@@ -23,14 +26,17 @@ export class Loss {
   #isLost = false;
   #holding: Subscription | undefined;
 
-  /** `forget` makes the values unknown. */
+  /** `forget` is called to make the values unknown. */
   constructor({ onLoss }: { readonly onLoss: OnLoss }, scheduler: SchedulerLike, forget: () => void) {
     this.#onLoss = onLoss;
     this.#scheduler = scheduler;
     this.#forget = forget;
   }
 
-  /** Called when the peer is offline. The time counts from the first call, so that failed attempts to reach the peer do not extend it. */
+  /**
+   * Must be called when the peer is offline. The time is counted from the first call, so that failed attempts to reach the peer do not
+   * extend it.
+   */
   begin(): void {
     if (this.#isLost) return;
     this.#isLost = true;
@@ -39,7 +45,7 @@ export class Loss {
       this.#holding = this.#scheduler.schedule(this.#forget, this.#onLoss.hold);
   }
 
-  /** Called when the peer is online again or the connection stops. */
+  /** Must be called when the peer is online again or when the connection stops. */
   end(): void {
     this.#isLost = false;
     this.#holding?.unsubscribe();

@@ -1,5 +1,5 @@
-// Templates for outgoing messages: a string, or JSON whose strings are templates. `{value}` and `{name}` stand for values, and `{= value *
-// 2}` is an expression. A write to a message's parameter renders its template.
+// Templates for outgoing messages. A template is a string, or JSON in which the strings are templates. `{value}` and `{name}` stand for
+// values, and `{= value * 2}` is an expression. A write to the parameter of a message renders the message's template.
 
 import { z } from 'zod';
 import { Pattern, PatternError } from '../device/pattern.ts';
@@ -11,10 +11,10 @@ import { toText, type Value, type ValueType } from '../model/value.ts';
 import type { ConnectionContext, InputTypes } from './connection.ts';
 import type { SettingMistake } from './setting.ts';
 
-/** The maximum number of writes in one turn that send messages. */
+/** The maximum number of writes in one turn that send a message. */
 export const maxWritesAtOnce = 1000;
 
-/** The setting `inputs` for types with templates. */
+/** Returns the schema for the setting `inputs` of a type with message templates. */
 export function inputsSetting() {
   return z
     .record(
@@ -32,15 +32,15 @@ export function inputsSetting() {
     .describe('Additional parameters whose values the messages contain: name → address');
 }
 
-/** Values by name; null if unknown. */
+/** The values that a template can use, by name; null if the value is unknown. */
 export type TemplateValues = ReadonlyMap<string, Value | null>;
 
 export interface Template {
-  /** Renders the template. Never throws: unknown values and failed expressions become null in JSON and `unknown` in strings. */
+  /** Renders the template. Never throws. Unknown values and failed expressions are rendered as null in JSON and as `unknown` in strings. */
   render(values: TemplateValues): unknown;
 }
 
-/** Returns the names that templates may use, with their types. */
+/** Returns the names that a template may use, with their value types. */
 export function templateNames(type: ValueType, inputTypes: InputTypes): ReadonlyMap<string, ValueType> {
   return new Map([
     ...[...inputTypes].filter(([, one]) => one !== 'T'),
@@ -51,7 +51,7 @@ export function templateNames(type: ValueType, inputTypes: InputTypes): Readonly
 
 const maxDepth = 16;
 
-/** Compiles a template and adds its errors with their paths. */
+/** Compiles a template. Adds its mistakes, with their paths. */
 export function compileTemplate(
   written: unknown,
   types: ReadonlyMap<string, ValueType>,
@@ -117,18 +117,18 @@ function withUnknown(names: ReadonlySet<string>, known: ReadonlyMap<string, Valu
   return missing.length === 0 ? known : new Map([...known, ...missing.map((name) => [name, unknown] as const)]);
 }
 
-/** Returns a rendered template as a string. */
+/** Returns a rendered template as a string. JSON is serialized. */
 export function renderText(template: Template, values: TemplateValues): string {
   const rendered = template.render(values);
   if (rendered === null) return unknown;
   return typeof rendered === 'object' ? JSON.stringify(rendered) : toText(rendered as Value);
 }
 
-// The writes that cause messages to be sent
+// The writes that send messages
 
 /**
- * Calls `render` once per write that sends a message, as soon as the write's turn has settled, with the values that the inputs then have.
- * Returns a function that stops these calls.
+ * Calls `render` for each write that sends a message, as soon as the write's turn has settled, with the values that the inputs then have.
+ * Returns a function that stops further calls.
  */
 export function followWrites(
   context: Pick<ConnectionContext<unknown>, 'inbox' | 'input' | 'inputTypes' | 'atSettle' | 'timeOfDay'>,
@@ -152,7 +152,7 @@ export function followWrites(
     following.push(
       context.inbox(name).subscribe({
         next(value) {
-          if (writes.length >= maxWritesAtOnce) writes.shift(); // further messages would not fit into the queue anyway
+          if (writes.length >= maxWritesAtOnce) writes.shift(); // further messages would not fit into the queue
           writes.push({ name, value });
           settle();
         },

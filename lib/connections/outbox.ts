@@ -1,5 +1,5 @@
-// Outgoing messages, such as webhooks and mail. Each target has a bounded queue, which is sent in order. Sending is retried, an offline
-// target never delays other targets, and parameters show the outcome of messages.
+// Outgoing messages, such as webhooks and mails. Each target has a bounded queue, whose messages are sent in order. Failed attempts are
+// repeated, a target that is offline never delays other targets, and parameters show what has become of the messages.
 
 import { randomUUID } from 'node:crypto';
 import type { SchedulerLike, Subscription } from 'rxjs';
@@ -13,32 +13,32 @@ import type { ValueType } from '../model/value.ts';
 import type { ConnectionContext, ConnectionEvent, WrittenMessage } from './connection.ts';
 import type { MessageTotals } from './hub-port.ts';
 
-/** The maximum numbers of messages and of bytes that wait for a target. */
+/** The maximum number of messages and the maximum number of bytes in the queue for a target. */
 export const maxQueued = 1000;
 export const maxQueuedBytes = 1_048_576;
-/** The maximum pause that a target may request (`Retry-After`). */
+/** The maximum pause that a target may request with `Retry-After`, in milliseconds. */
 export const maxPauseMs = 3_600_000;
 const backoffTimes = { firstMs: 1000, longestMs: 60_000 };
 
-/** A message that is waiting to be sent. */
+/** A message in the queue. */
 export interface Message {
-  /** The ID of the message, which is the same for each attempt, so that the receiver can recognize a repetition. */
+  /** The ID of the message. It is the same for all attempts, so that the receiver can recognize repetitions. */
   readonly id: string;
-  /** The name of the message type in the settings. */
+  /** The name of the message in the settings. */
   readonly name: string;
   readonly content: string;
-  /** When the message was created, in milliseconds since 1970. */
+  /** The time at which the message was created, in milliseconds since 1970. */
   readonly createdMs: number;
 }
 
-/** The result of an attempt. */
+/** The outcome of an attempt to send a message. */
 export type Outcome =
   | { readonly is: 'delivered' }
-  /** The target has permanently refused the message. */
+  /** The target has refused the message permanently. */
   | { readonly is: 'refused'; readonly reason: string }
   /**
-   * The message must be retried after at least `afterMs`; if `content` is set, only this rest is sent. `isUnreached` means that the target
-   * has not answered at all.
+   * The message must be sent again after at least `afterMs` milliseconds. If `content` is set, only this part is sent again. `isUnreached`
+   * means that the target has not answered at all.
    */
   | {
       readonly is: 'later';
@@ -48,21 +48,24 @@ export type Outcome =
       readonly isUnreached?: boolean;
     };
 
-/** Begins an attempt and calls `done` once, with the outcome. Returns a function that cancels the attempt without calling `done`. */
+/**
+ * A function that starts an attempt to send a message and calls `done` once with the outcome. It returns a function that cancels the
+ * attempt without calling `done`.
+ */
 export type Send = (message: Message, done: (outcome: Outcome) => void) => () => void;
 
 /** An attempt with a time limit. */
 export interface BoundedAttempt {
   readonly scheduler: SchedulerLike;
   readonly limitMs: number;
-  /** The reason in the outcome when the time limit is reached. */
+  /** The reason in the outcome if the time limit is reached. */
   readonly late: string;
-  /** Begins to send, and returns a function that aborts sending. Only the first call of `end` has an effect. */
+  /** Starts the attempt. Returns a function that aborts it. Only the first call of `end` has an effect. */
   begin(end: (outcome: Outcome) => void, hasEnded: () => boolean): () => void;
 }
 
 /**
- * Begins an attempt and calls `done` once, when the time limit is reached at the latest. Returns a function that cancels the attempt
+ * Starts an attempt and calls `done` once, at the latest when the time limit is reached. Returns a function that cancels the attempt
  * without calling `done`.
  */
 export function attempt(
@@ -88,7 +91,7 @@ export function attempt(
   };
 }
 
-/** The counts for one message in the settings, which become parameters. */
+/** The counts for a message in the settings, which are published as parameters. */
 interface Counts {
   delivered: number;
   failed: number;
@@ -103,7 +106,7 @@ const countDescriptions = {
   pending: 'The number of waiting messages',
 };
 
-/** Returns the parameters for a message: one that sends the message, and several that show the outcome. */
+/** Returns the declarations of a message's parameters: a parameter that sends the message, and several parameters that show the outcome. */
 export function messageParameters(name: string, type: ValueType, description: string): ParameterDeclaration[] {
   return [
     { id: name, type, access: 'write-only', about: { description } },
@@ -127,11 +130,11 @@ interface Waiting extends Message {
   readonly number: number;
   content: string;
   readonly bytes: number;
-  /** When to give up on the message, on the connection's clock. */
+  /** The time at which the outbox gives up on the message, in milliseconds on the connection's clock. */
   readonly endsAtMs: number;
 }
 
-/** A message in the form in which the store and the connection's next run receive it. */
+/** The form in which a message is stored and passed to the connection's next run. */
 const keptMessage = z.strictObject({
   id: z.string(),
   name: z.string(),
@@ -142,28 +145,28 @@ const keptMessage = z.strictObject({
 type KeptMessage = z.output<typeof keptMessage>;
 
 export interface Target {
-  /** Messages to targets with the same key are sent one after another. */
+  /** The key of the queue. Messages to targets with the same key are sent one after another. */
   readonly key: string;
-  /** The name for operators, without secrets. */
+  /** The name of the target in messages to operators. It contains no secrets. */
   readonly name: string;
 }
 
 export interface OutboxOptions {
   readonly context: Pick<ConnectionContext<unknown>, 'scheduler' | 'timeOfDay' | 'memory' | 'log' | 'own'>;
-  /** The target for each message, by the name of the message. */
+  /** The target of each message, by the message's name in the settings. */
   readonly targets: ReadonlyMap<string, Target>;
-  /** The result of `stop` in the previous run. */
+  /** The state that `stop` returned in the previous run. */
   readonly left: unknown;
-  /** The time after which the connection gives up on a message. */
+  /** The time after which the outbox gives up on a message, in milliseconds. */
   readonly giveUpMs: number;
   readonly send: Send;
   /**
-   * Checks whether the target can be reached, at the start and after a failure, while no message is waiting. If omitted, only messages show
-   * whether it can.
+   * Checks whether the target can be reached. Called at the start and after a failure while no message is waiting. If `probe` is omitted,
+   * only attempts to send messages show whether the target can be reached.
    */
   readonly probe?: (done: (outcome: Outcome) => void) => () => void;
   emit(event: ConnectionEvent): void;
-  /** Returns a number from 0 to 1. */
+  /** Returns a random number from 0 to 1. */
   random?(): number;
 }
 
@@ -175,7 +178,7 @@ export class Outbox {
   readonly #changed = new Set<string>();
   #publishing: Subscription | undefined;
   #number = 0;
-  /** Whether the counts at the start have been shown. Unchanged counts are not shown again. */
+  /** Whether the initial counts have been published. Counts that have not changed since the previous run are omitted from them. */
   #isLive = false;
   #fault: string | undefined;
 
@@ -197,7 +200,7 @@ export class Outbox {
     }
   }
 
-  /** Starts to send, beginning with the messages that an earlier run has left. */
+  /** Starts sending. Messages that an earlier run has left are sent first. */
   start(): void {
     const { left, context } = this.#options;
     const { memory } = context;
@@ -217,7 +220,7 @@ export class Outbox {
     this.#lineOf(name).advance();
   }
 
-  /** Counts a message that cannot be sent. */
+  /** Counts a message that could not be created. */
   fail(name: string, reason: string): void {
     this.#counts.get(name)!.failed++;
     this.#options.context.log.warn({}, `cannot send ${name}: ${reason}`, `not sent ${name}`);
@@ -230,7 +233,7 @@ export class Outbox {
     return sum;
   }
 
-  /** Cancels messages in transit, and returns the waiting messages for the connection's next run. */
+  /** Cancels the current attempts and returns the waiting messages for the connection's next run. */
   stop(): readonly unknown[] {
     this.#publishing?.unsubscribe();
     const left: KeptMessage[] = [];
@@ -313,9 +316,7 @@ export class Outbox {
     if (line.fault !== line.shownFault || this.#fault === undefined) this.#showState();
   }
 
-  /**
-   * Shows whether a target is online. This is shown before the resulting state of the connection, except for the connection's first state.
-   */
+  /** Reports whether a target is online. This is reported before the connection's state changes as a result, except at the start. */
   #showOnline(name: string, isOnline: boolean): void {
     if (this.#online.get(name) === isOnline) return;
     this.#online.set(name, isOnline);
@@ -354,7 +355,7 @@ export class Outbox {
     this.#options.emit(fault === '' ? { state: 'running' } : { state: 'degraded', reason: fault });
   }
 
-  /** Shows changed counts soon, so that many messages in one round of the event loop change the counts only once. */
+  /** Schedules the publication of changed counts, so that many messages in one round of the event loop change each count only once. */
   #touch(name: string): void {
     this.#changed.add(name);
     this.#publishing ??= this.#options.context.scheduler.schedule(() => {
@@ -376,7 +377,7 @@ export class Outbox {
   }
 }
 
-/** The prefix of a message's name in the connection's memory: `message 17`. */
+/** The prefix of a message's name in the connection's memory, as in `message 17`. */
 const memoryPrefix = 'message ';
 
 function memoryName({ number }: Waiting): string {
@@ -391,7 +392,7 @@ function leftMessages(left: unknown): readonly unknown[] {
   return Array.isArray(left) ? left : [];
 }
 
-/** The result of an attempt to send the first message in a line or, without a message, of a probe. */
+/** The result of an attempt to send the first message in a queue. If `message` is undefined, the attempt was a probe. */
 interface Report {
   readonly line: Line;
   readonly message: Waiting | undefined;
@@ -399,14 +400,14 @@ interface Report {
   readonly isGivenUp: boolean;
 }
 
-/** The messages to a single target, which are sent one at a time. */
+/** The queue of messages to a single target, which are sent one at a time. */
 class Line {
-  /** The messages in the settings that have this target. */
+  /** The names of the messages in the settings that have this target. */
   readonly names: string[] = [];
   readonly messages: Waiting[] = [];
-  /** Why the last attempt failed, as a sentence; undefined if it succeeded. */
+  /** The reason why the last attempt failed, as a sentence; undefined if it succeeded. */
   fault: string | undefined;
-  /** The fault that the state of the connection shows. */
+  /** The fault that the state of the connection currently shows. */
   shownFault: string | undefined;
   readonly #target: string;
   readonly #options: OutboxOptions;
@@ -419,7 +420,7 @@ class Line {
   #isStopped = false;
   /** Whether the last attempt reached the target. */
   #isProved = false;
-  /** When an attempt last reached the target, and when the last attempt began. */
+  /** The time at which an attempt last reached the target, and the time at which the last attempt began, in milliseconds. */
   #provedMs = Number.NEGATIVE_INFINITY;
   #triedMs = 0;
 
@@ -433,7 +434,10 @@ class Line {
     return this.messages.length < maxQueued && this.#bytes + bytes <= maxQueuedBytes;
   }
 
-  /** Removes the oldest messages, except for a message that is being sent, until there is enough room. Returns the removed messages. */
+  /**
+   * Removes the oldest messages, but not a message that is being sent, until there is room for a message of `bytes` bytes. Returns the
+   * removed messages.
+   */
   makeRoom(bytes: number): readonly Waiting[] {
     const removed: Waiting[] = [];
     const first = this.#cancel === undefined ? 0 : 1;
@@ -451,7 +455,7 @@ class Line {
     this.#bytes += message.bytes;
   }
 
-  /** Sends until an attempt takes time or fails, or until no message is waiting. */
+  /** Sends messages until an attempt needs time or fails, or until no messages are waiting. */
   advance(): void {
     if (this.#isAdvancing) return;
     this.#isAdvancing = true;
@@ -470,7 +474,7 @@ class Line {
     return this.messages.length > 0 || (this.#options.probe !== undefined && !this.#isProved);
   }
 
-  /** Sends a message or, without a message, checks whether the target can be reached. */
+  /** Sends a message. If `message` is undefined, checks whether the target can be reached. */
   #attempt(message: Waiting | undefined): void {
     const { send, probe, context } = this.#options;
     this.#triedMs = context.scheduler.now();
@@ -486,7 +490,7 @@ class Line {
       const cancel = message === undefined ? probe!(done) : send(message, done);
       if (!isDone) this.#cancel = cancel;
     } catch (error) {
-      done({ is: 'refused', reason: messageOf(error) }); // the store may contain different data
+      done({ is: 'refused', reason: messageOf(error) }); // the data in the store may be invalid
     }
   }
 
@@ -496,7 +500,7 @@ class Line {
     this.fault = outcome.is === 'delivered' ? undefined : `${this.#target}: ${outcome.reason}`;
     this.#isProved = outcome.is !== 'later';
     if (outcome.is === 'later') {
-      // the rest is part of the message, so the size remains an upper bound
+      // the rest is a part of the message, so the size remains an upper bound
       if (outcome.content !== undefined && message !== undefined) message.content = outcome.content;
       this.#wait(outcome);
     } else {
@@ -510,7 +514,7 @@ class Line {
     this.#report({ line: this, message, outcome, isGivenUp });
   }
 
-  /** Waits before the next attempt. A target that answered recently and is now gone may soon be back. */
+  /** Schedules the next attempt. If the target answered recently, the pause is short, because the target may soon be back. */
   #wait({ afterMs = 0, isUnreached = false }: Pick<Outcome & { is: 'later' }, 'afterMs' | 'isUnreached'>): void {
     const { context, random = Math.random } = this.#options;
     const now = context.scheduler.now();
@@ -525,19 +529,19 @@ class Line {
   }
 }
 
-// In tests, the target is simulated: messages are sent to its transport.
+// In tests, the target is simulated: messages are sent to the test's transport.
 
-/** Returns a message written in a test. Errors: one sentence. */
+/** Returns the text of a message in a test. Errors: `Error` with one sentence. */
 export function textOf(written: WrittenMessage): string {
   if (typeof written === 'string') return written;
   if ('text' in written) return written.text;
   throw new Error('expected text, got { hex }');
 }
 
-/** The time for which a test's target remains unreachable before the next attempt. */
+/** The pause before the next attempt while a test's target is unreachable, in milliseconds. */
 const playedAgainMs = 1000;
 
-/** The link to a target that a test simulates. */
+/** The link to a simulated target in a test. */
 export class PlayedLink {
   readonly #transport: Transport;
   readonly #context: Pick<ConnectionContext<unknown>, 'scheduler' | 'wire'>;
@@ -576,7 +580,7 @@ export class PlayedLink {
     });
   }
 
-  /** Like `Send`: the message is delivered if the link is open. Before the first link is open, the message waits. */
+  /** Like `Send`. The message is delivered if the link is open. If the link has never been open, the message waits. */
   send(frame: Uint8Array, done: (outcome: Outcome) => void): () => void {
     const end = () => {
       this.#waiting = undefined;

@@ -1,4 +1,4 @@
-// Settings that name places in a network: a peer's host and port, the port to listen on, and the permitted senders.
+// Settings for places in a network: the host and port of a peer, the port to listen on, and the permitted senders.
 
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import { z } from 'zod';
@@ -9,7 +9,7 @@ const placePattern = /^(?:\[[\da-fA-F:.]+\]|[^\s:/[\]]+):\d{1,5}$/;
 
 export const placeExpected = 'host:port, such as "10.0.0.40:10023"';
 
-/** A setting of the form `host:port`. */
+/** Returns the schema for a setting of the form `host:port`. */
 export function placeSetting() {
   return z
     .string({ error: placeExpected })
@@ -18,7 +18,7 @@ export function placeSetting() {
     });
 }
 
-/** A setting for the port to listen on, optionally with a local address. */
+/** Returns the schema for a port to listen on, optionally with a local address. */
 export function portSetting(about: string) {
   return z
     .union([integerSetting(0, 65_535), placeSetting()], { error: 'a port, or address:port' })
@@ -28,7 +28,7 @@ export function portSetting(about: string) {
 
 const networkExpected = 'an IP address, or a network such as "10.0.0.0/24"';
 
-/** A setting that lists the addresses and networks that are permitted to send; by default, none are. */
+/** Returns the schema for a list of addresses and networks that are permitted to send. By default, the list is empty. */
 export function networksSetting(about: string) {
   return z
     .array(
@@ -42,15 +42,15 @@ export function networksSetting(about: string) {
     .describe(about);
 }
 
-/** Splits `host:port`. The schema has already checked the form. */
+/** Splits a place of the form `host:port`, which the schema has already checked. */
 export function readPlace(text: string): Place {
   const colon = text.lastIndexOf(':');
   return { host: text.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(text.slice(colon + 1)) };
 }
 
 /**
- * Returns the local address on which the hub receives. If the setting contains only a port, the address is loopback if all peers are on
- * this machine, and otherwise stands for all interfaces.
+ * Returns the local address and port on which the hub receives. If the setting contains only a port, the address is the loopback address if
+ * all peers are on this machine, and otherwise stands for all interfaces.
  */
 export function listeningPlace(written: number | string, peers: readonly Place[]): Place {
   if (typeof written === 'string') return readPlace(written);
@@ -63,7 +63,9 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127\./.test(host);
 }
 
-/** Returns a function that checks by IP address whether a sender is permitted, or undefined if every sender is. */
+/**
+ * Returns a function that returns whether a sender with a given IP address is permitted. Returns undefined if every sender is permitted.
+ */
 export function createGuard(networks: readonly string[]): ((address: string) => boolean) | undefined {
   if (networks.length === 0) return undefined;
   const list = new BlockList();

@@ -1,5 +1,5 @@
-// The connection types of the hub, one per line. All lists of types are derived from this file. A type is loaded only if a flow file uses
-// it.
+// The connection types of the hub, one per line. All other lists of types are derived from this file. A type is loaded only if a flow file
+// uses it.
 
 export const registry = {
   alarms: () => import('./alarms/alarms.ts').then(({ alarms }) => alarms),
@@ -25,7 +25,9 @@ export const registry = {
   'xml-file-output': () => import('./xml-file-output/xml-file-output.ts').then(({ xmlFileOutput }) => xmlFileOutput),
 };
 
-/** Substitutes for the types that do work on each change, by name. For the warm-up, they do the same work without threads and files. */
+/**
+ * Substitutes for the types that do work on each change, by type name. During the warm-up, they do the same work without threads and files.
+ */
 export const rehearsals = {
   store: () => import('./store/store.ts').then(({ storeRehearsal }) => storeRehearsal),
 };

@@ -1,4 +1,4 @@
-// Settings that all connection types share.
+// Schemas and types for settings that several connection types share.
 
 import { isIP } from 'node:net';
 import { z } from 'zod';
@@ -7,7 +7,7 @@ import { HubError, messageOf } from '../model/error.ts';
 import { readBy } from '../model/record-schema.ts';
 import { durationPattern, longestDurationMs, parseDurationMs } from '../model/time/duration.ts';
 
-/** The settings that every connection has in addition to the settings of its type. */
+/** The schemas of the settings that every connection has in addition to the settings of its type. */
 export const commonSettings = {
   enabled: z.boolean().default(true).describe('false: the connection is declared but not started'),
   description: z.string().default('').describe('The purpose of the connection, in the words of its operator'),
@@ -19,7 +19,7 @@ export const commonSettings = {
 
 const maxCertificateBytes = 1_048_576;
 
-/** Reads a file that the setting `tls` names, such as `caFile`. Returns undefined if the setting is missing. Errors: `cannot-start`. */
+/** Reads a file that is named in the setting `tls`, such as `caFile`. Returns undefined if no file is named. Errors: `cannot-start`. */
 export function readTlsFile(key: string, path: string | undefined, resolvePath: ResolvePath): Buffer | undefined {
   if (path === undefined) return undefined;
   try {
@@ -29,7 +29,7 @@ export function readTlsFile(key: string, path: string | undefined, resolvePath: 
   }
 }
 
-/** A setting for an integer between two bounds, inclusive; errors show `unit`. */
+/** Returns the schema for an integer within inclusive bounds. Error messages mention `unit`. */
 export function integerSetting(least: number, most: number, unit = ''): z.ZodNumber {
   const expected = `integer ${least}..${most}${unit && ` (${unit})`}`;
   return z
@@ -39,7 +39,7 @@ export function integerSetting(least: number, most: number, unit = ''): z.ZodNum
     .max(most, { error: expected });
 }
 
-/** A setting for a duration, in milliseconds or as a string: `'1m30s'`. */
+/** Returns the schema for a duration, which is given in milliseconds or as a string such as `'1m30s'`. */
 export function durationSetting(least: number, most = longestDurationMs) {
   const expected = `integer ${least}..${most} (ms) or a duration such as "1m30s"`;
   const number = z.number().meta({ type: 'integer', minimum: least, maximum: most });
@@ -50,7 +50,7 @@ export function durationSetting(least: number, most = longestDurationMs) {
   });
 }
 
-/** A setting for the local address to listen on. The default is empty and stands for all interfaces. */
+/** Returns the schema for the local address to listen on. The default is '', which stands for all interfaces. */
 export function bindIpSetting(): z.ZodDefault<z.ZodString> {
   return z
     .string()
@@ -66,28 +66,28 @@ export function isEveryInterface(bindIp: string): boolean {
   return ['', '0.0.0.0', '::'].includes(bindIp);
 }
 
-/** Resolves a path in the settings against the folder of the flow file. */
+/** A function that resolves a path in the settings against the folder of the flow file. */
 export type ResolvePath = (path: string) => string;
 
-/** A hint about a setting that works but is probably not intended, with the path of the setting. */
+/** A hint about a setting that works but is probably not intended, with the path to the setting. */
 export interface SettingHint {
   readonly path: readonly (string | number)[];
   readonly message: string;
 }
 
-/** An error in the settings, with the path of the setting. For an unknown name, the message suggests the nearest known name. */
+/** A mistake in the settings, with the path to the setting. For an unknown name, the message suggests the nearest known name. */
 export type SettingMistake = {
   readonly path: readonly (string | number)[];
-  /** The offset of the error in the string at the path. */
+  /** The offset of the mistake within the string at the path. */
   readonly offset?: number | undefined;
 } & (
   | { readonly message: string }
   | { readonly unknown: string; readonly name: string; readonly known: readonly string[] }
 );
 
-/** An error in a file that the settings name, with the location in the file. */
+/** A mistake in a file that the settings name, with its location in the file. */
 export interface FileMistake {
-  /** The path of the file as the operator wrote it. */
+  /** The path of the file as the operator has written it. */
   readonly file: string;
   readonly path: string;
   readonly message: string;
@@ -95,7 +95,7 @@ export interface FileMistake {
   readonly column: number | undefined;
 }
 
-/** The setting `tls` for types that send messages over the internet. */
+/** Returns the schema for the setting `tls` of a type that sends messages over the internet. */
 export function trustSetting(about: string, aboutFingerprint: string) {
   return z
     .strictObject({
