@@ -13,13 +13,16 @@ import { Subscriptions } from './subscriptions/subscriptions.ts';
 import { type Entries, Writes } from './writes.ts';
 
 export interface HubSettings extends Partial<LinkTimes> {
-  /** The maximum rate for a value, in messages per second, from 0.1 to 1000. The default is 0, which means every change. */
+  /** The maximum number of updates per second for a value, from 0.1 to 1000. The default is 0, which means every change. */
   readonly rate?: number;
-  /** `latest`, the default: the newest value of each parameter; `all`: every change, in order. */
+  /** How the hub delivers changes. `latest`, the default: the newest value of each parameter; `all`: every change, in order. */
   readonly delivery?: Delivery;
 }
 
-/** The number of a parameter's changes or fires that were not sent because this client read too slowly. */
+/**
+ * The number of changes or fires of a parameter that this client did not receive, because it read too slowly or because the hub never
+ * received them from another hub.
+ */
 export interface Loss {
   readonly address: string;
   readonly count: number;
@@ -27,27 +30,27 @@ export interface Loss {
 
 export interface Hub {
   readonly state: HubState;
-  /** Hot, replays last, completes with `close()`. */
+  /** The state of the link to the hub. Hot, replays last, completes with `close()`. */
   readonly state$: Stream<HubState>;
-  /** Whether the values may be outdated: from the moment the link is lost or silent until everything is up to date again. */
+  /** Whether the values may be outdated: true from the moment when the link is lost or silent until everything is up to date again. */
   readonly stale: boolean;
-  /** Hot, replays last, distinct, completes with `close()`. */
+  /** Whether the values may be outdated. Hot, replays last, distinct, completes with `close()`. */
   readonly stale$: Stream<boolean>;
-  /** Hot, replays nothing. */
+  /** The losses of changes and fires. Hot, replays nothing. */
   readonly lost$: Stream<Loss>;
-  /** Resolves when all subscribed values have arrived. Rejects when the hub is permanently closed. */
+  /** Resolves when all subscribed values have arrived. Rejects when the link to the hub is permanently closed. */
   whenLive(): Promise<void>;
   /** Returns a parameter. Errors on subscribing: a `RangeError` for an address that is empty or has more than 1,024 characters. */
   param(address: string): Parameter;
-  /** Emits 1 for each fire of a trigger. */
+  /** Returns a stream that emits 1 for each fire of a trigger. */
   fired(address: string): Stream<1>;
-  /** Selects all matching parameters: for lists, and for more parameters than `param` can follow. */
+  /** Returns the parameters that match a request, for lists, and for more parameters than `param` can follow. */
   select(request?: SelectionRequest): Selection;
-  /** Writes a parameter. Resolves when the hub has carried out the write. Errors: `WriteError`, immediately while the link is down. */
+  /** Writes a parameter. Resolves when the hub has carried out the write. Errors: `WriteError`; while the link is down, immediately. */
   set(address: string, value: Value): Promise<void>;
   /**
-   * Writes several parameters in one turn, given as `{'desk/lamp': true}` or as pairs in order. Valid entries are written even if other
-   * entries fail.
+   * Writes several parameters in one turn; `entries` is an object such as `{'desk/lamp': true}`, or a list of pairs in order. Valid entries
+   * are written even if other entries fail. Errors: `WriteError`.
    */
   batch(entries: Entries): Promise<void>;
   /** Closes the link permanently and completes all streams. */
@@ -113,7 +116,7 @@ export function createHub(endpoints: readonly Endpoint[], settings: HubSettings,
   };
 }
 
-/** The objects that are affected by link events. */
+/** The parts of the client that link events affect. */
 interface Parts {
   readonly platform: Platform;
   readonly replica: Replica;
@@ -127,12 +130,12 @@ interface Parts {
   readonly pool: Pool;
 }
 
-/** Whether the values may be outdated, and an emitter for changes of this state. */
+/** Tracks whether the values may be outdated, and emits when this changes. */
 class Staleness {
   readonly emitter = new Emitter<boolean>();
   isStale = true;
 
-  /** Follows the state of the link. */
+  /** Updates `isStale` when the state of the link changes. */
   follow({ name }: HubState): void {
     if (this.isStale === (name !== 'live')) return;
     this.isStale = !this.isStale;
@@ -140,7 +143,7 @@ class Staleness {
   }
 }
 
-/** Returns the handlers for link events. */
+/** Returns the handlers for the events of the link. */
 function eventsFor({ platform, replica, states, staleness, losses, writes, subscriptions, pool }: Parts): LinkEvents {
   return {
     state(state) {
@@ -179,14 +182,14 @@ function untilLive(link: Link, { states, wholes, subscriptions }: Parts): Promis
       for (const stop of stops) stop();
     };
     const stops = [states.add({ next: settle }), wholes.add({ next: settle })];
-    queueMicrotask(settle); // by then the pool has subscribed to single addresses
+    queueMicrotask(settle); // by that time, the pool has subscribed to single addresses
   });
 }
 
-// Connects to a hub: a page to the hub that served it, and any other program to a given address.
+// Connects to a hub: a page connects to the hub that served the page, and any other program to a given address.
 
 export interface ConnectOptions extends HubSettings, Credentials {
-  /** A WebSocket class to use instead of the platform's class. */
+  /** A WebSocket class to use instead of the class that the platform provides. */
   readonly WebSocket?: SocketClass;
 }
 

@@ -8,21 +8,21 @@ import { createStream, Emitter, type Observer, type Stream } from './stream.ts';
 import type { Pool } from './subscriptions/pool.ts';
 
 /**
- * A parameter. As a stream: hot, replays the known value, then emits each change; emits undefined when the value becomes unknown, and 1 for
- * each fire of a trigger. Its properties are up to date only while the stream has a subscriber.
+ * A parameter of the hub, as a program sees it. As a stream: hot, replays the known value, then emits each change; emits undefined when the
+ * value becomes unknown, and 1 for each fire of a trigger. The properties are up to date only while the stream has a subscriber.
  */
 export interface Parameter extends Stream<Value | undefined>, ParameterView {
   /** Whether the value, or the parameter itself, may have changed because the link is down or `staleSince` is set. */
   readonly isStale: boolean;
-  /** Hot, replays last, distinct. A subscription to this stream also keeps the value up to date. */
+  /** Whether the parameter is stale. Hot, replays last, distinct. A subscription to this stream also keeps the value up to date. */
   readonly stale$: Stream<boolean>;
-  /** The pending value, like `wanted`. Hot, replays last, distinct. */
+  /** The pending value, as in `wanted`. Hot, replays last, distinct. */
   readonly wanted$: Stream<Value | undefined>;
-  /** The metadata, like `about`. Hot, replays last, distinct. */
+  /** The metadata, as in `about`. Hot, replays last, distinct. */
   readonly about$: Stream<About | undefined>;
-  /** Like `hub.set`. */
+  /** Writes the parameter, as `hub.set` does. Errors: `WriteError`. */
   set(value: Value): Promise<void>;
-  /** Fires a trigger. */
+  /** Fires the trigger. Errors: `WriteError`. */
   fire(): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ interface ParameterOptions {
   readonly pool: Pool;
   set(address: string, value: Value): Promise<void>;
   isStale(): boolean;
-  /** Emits whenever `isStale` changes. */
+  /** Emits whenever the result of `isStale` changes. */
   readonly stale$: Stream<boolean>;
 }
 
@@ -86,7 +86,7 @@ export function createParameter(address: string, options: ParameterOptions): Par
   return Object.defineProperties(stream, Object.getOwnPropertyDescriptors(own)) as Parameter;
 }
 
-/** Emits 1 for each fire of a trigger. Returns a function that ends the emissions. */
+/** Emits 1 to an observer for each fire of a trigger. Returns a function that ends the emissions. */
 export function watchFires(pool: Pool, address: string, observer: Observer<1>): () => void {
   const parameter = pool.join(address);
   parameter.fires ??= new Emitter();
@@ -94,7 +94,10 @@ export function watchFires(pool: Pool, address: string, observer: Observer<1>): 
   return () => leave(pool, parameter, remove);
 }
 
-/** Emits a property of a parameter other than its value, such as whether the parameter is stale: initially, and after each change. */
+/**
+ * Emits a property of a parameter other than its value to an observer, such as whether the parameter is stale: the current state first, and
+ * then each change. Returns a function that ends the emissions.
+ */
 function watch<T>(
   { pool, stale$ }: ParameterOptions,
   address: string,

@@ -9,7 +9,7 @@ declare global {
 
 export interface Observer<T> {
   readonly next?: (value: T) => void;
-  /** Called when the stream has ended because of an error or a limit. */
+  /** Called when the stream has ended because of an error, or because it exceeds a limit. */
   readonly error?: (error: unknown) => void;
   /** Called when the stream has ended because `hub.close()` was called. */
   readonly complete?: () => void;
@@ -19,7 +19,7 @@ export interface Unsubscribable {
   unsubscribe(): void;
 }
 
-/** A stream: `stream.subscribe((value) => …)`, or RxJS's `from(stream)`. */
+/** A stream of values: `stream.subscribe((value) => …)`, or `from(stream)` with RxJS. */
 export interface Stream<T> {
   subscribe(observer: Observer<T> | ((value: T) => void)): Unsubscribable;
   [Symbol.observable](): Stream<T>;
@@ -28,7 +28,7 @@ export interface Stream<T> {
 /** The keys by which RxJS recognizes streams. The string is used where the symbol is not defined. */
 const keys = ['@@observable', ...(Symbol.observable ? [Symbol.observable] : [])];
 
-/** Creates a stream. `subscribe` adds an observer and returns a function that removes the observer. */
+/** Creates a stream. `subscribe` adds an observer, and returns a function that removes the observer. */
 export function createStream<T>(subscribe: (observer: Observer<T>) => () => void): Stream<T> {
   const stream = {
     subscribe(given: Observer<T> | ((value: T) => void)) {
@@ -45,22 +45,24 @@ export function createStream<T>(subscribe: (observer: Observer<T>) => () => void
   return stream;
 }
 
-/** A list of observers. If an observer throws, the other observers are still called, and the error is reported as uncaught. */
+/** Emits to a list of observers. If an observer throws, the other observers are still called, and the error is reported as uncaught. */
 export class Emitter<T> {
-  /** The list is replaced and never modified, so that adding or removing an observer does not disturb an ongoing emission. */
+  /**
+   * The observers. The list is replaced and never modified, so that adding or removing an observer does not disturb an ongoing emission.
+   */
   #observers: readonly Observer<T>[] = [];
 
   get isObserved(): boolean {
     return this.#observers.length > 0;
   }
 
-  /** Adds an observer and emits `first` to it. The returned function removes the observer. */
+  /** Adds an observer and emits `first` to it. Returns a function that removes the observer. */
   add(observer: Observer<T>, ...first: readonly T[]): () => void {
     const own: Observer<T> = {
       next: (value) => observer.next?.(value),
       error: (error) => observer.error?.(error),
       complete: () => observer.complete?.(),
-    }; // a copy, because the same observer may subscribe twice
+    }; // a copy of the observer, because the same observer may subscribe twice
     this.#observers = [...this.#observers, own];
     for (const value of first) safely(() => own.next?.(value));
     return () => {
@@ -85,7 +87,7 @@ export class Emitter<T> {
   }
 }
 
-/** Calls user code. An error that the code throws is later reported as uncaught. */
+/** Calls code of the user. If the code throws an error, the error is reported as uncaught later. */
 function safely(call: () => void): void {
   try {
     call();

@@ -1,5 +1,5 @@
-// Writes and their acknowledgements (docs/protocol.md "Writing"). No write is kept for later: while the link is down, a write is refused
-// immediately, so that no command reaches a machine minutes late.
+// Sends writes and handles their acknowledgements (docs/protocol.md "Writing"). No write is kept for later: while the link is down, a write
+// is refused immediately, so that no command reaches a machine minutes late.
 
 import type { Value } from '../model/value.ts';
 import { maxMessageBytes } from '../wire/limits.ts';
@@ -7,13 +7,19 @@ import type { Write } from '../wire/v1/client-messages.ts';
 import type { Mistake } from '../wire/v1/hub-messages.ts';
 import type { Link } from './link/link.ts';
 
-/** The maximum number of writes that wait for an acknowledgement, and of bytes that wait for the network. Further writes are refused. */
+/**
+ * The maximum number of writes that wait for an acknowledgement, and the maximum number of bytes that wait for the network. Further writes
+ * are refused.
+ */
 const maxWaiting = 10_000;
 const maxUnsentBytes = 4 * 1024 * 1024;
 
-/** The error for a write that was not carried out completely. Addresses that are not in `mistakes` have been written. */
+/**
+ * The error for a write that the hub has not carried out completely. Addresses that are not in `mistakes` have been written, unless
+ * `mistakes` is empty.
+ */
 export class WriteError extends Error {
-  /** The errors by address. Empty if nothing was sent, or if the result is unknown. */
+  /** The errors by address; empty if nothing was sent, or if the result is unknown. */
   readonly mistakes: readonly { readonly address: string; readonly reason: string }[];
 
   constructor(message: string, mistakes: WriteError['mistakes'] = []) {
@@ -34,7 +40,7 @@ export class Writes {
   readonly #waiting = new Map<number, Waiting>();
   #nextAck = 1;
 
-  /** Sends entries in one turn. */
+  /** Sends entries to the hub, which writes them in one turn. Resolves when the hub has acknowledged the write. Errors: `WriteError`. */
   write(link: Link, given: Entries): Promise<void> {
     const entries = Symbol.iterator in given ? [...given] : Object.entries(given);
     const ack = this.#nextAck;
@@ -59,7 +65,7 @@ export class Writes {
     waiting?.reject(new WriteError(mistakes.map(sentenceOf).join('; '), mistakes));
   }
 
-  /** Handles a message that the hub refused as a whole. */
+  /** Rejects a write that the hub has refused as a whole. */
   refused(ack: number, reason: string): void {
     this.#waiting.get(ack)?.reject(new WriteError(reason));
     this.#waiting.delete(ack);
@@ -88,12 +94,15 @@ export class Writes {
   }
 }
 
-/** Formats an error as a sentence. The reason may already begin with the address. */
+/** Formats the error for an address as a sentence. The reason may already begin with the address. */
 function sentenceOf({ address, reason }: { readonly address: string; readonly reason: string }): string {
   return reason.startsWith(`${address}: `) ? reason : `${address}: ${reason}`;
 }
 
-/** Finds an invalid entry, because the hub refuses a message with such an entry as a whole, without naming the address. */
+/**
+ * Returns a sentence about an invalid entry, if any: the hub would refuse a message with such an entry as a whole, without naming the
+ * address.
+ */
 function whatIsWrong(entries: readonly (readonly unknown[])[]): string | undefined {
   const wrong = entries.find(
     ([address, value]) => typeof address !== 'string' || !['string', 'number', 'boolean'].includes(typeof value),

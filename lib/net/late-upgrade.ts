@@ -1,4 +1,4 @@
-// Handshakes that are answered after their handler has returned. Within the cork of such a handshake's own response, the older version of
+// Answers WebSocket handshakes after their handler has returned. Within the cork of such a handshake's own response, the older version of
 // uWebSockets.js still takes the WebSocket for that response, reads freed memory, and sometimes closes the WebSocket
 // (uNetworking/uWebSockets#1928). For that version, the handshake is sent within the cork of another response, which is kept open for this
 // purpose on a connection from the process to itself.
@@ -7,18 +7,21 @@ import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { closesLateUpgrades, createApp, type HttpResponse, listen } from './uws.ts';
 
-/** A response that stays open. */
+/** A response that is kept open so that handshakes can be sent within its cork. */
 interface Spare {
   /** The response; undefined while it is being opened. */
   response: HttpResponse | undefined;
-  /** Resolves when the response is completely closed. */
+  /** Closes the response and its connection; resolves when both are closed. */
   close(): Promise<unknown>;
 }
 
 let holders = 0;
 let spare: Spare | undefined;
 
-/** Prepares late handshakes. Returns a function that ends the preparation and resolves when everything is closed. */
+/**
+ * Keeps a spare response open if the loaded version of uWebSockets.js needs one for late handshakes. Returns a function that releases the
+ * response and resolves when everything is closed.
+ */
 export function holdLateUpgrades(): () => Promise<void> {
   spare ??= closesLateUpgrades() ? openSpare() : undefined;
   holders++;
@@ -28,12 +31,12 @@ export function holdLateUpgrades(): () => Promise<void> {
   };
 }
 
-/** Returns whether a handshake can be answered, which takes a moment after the first start. */
+/** Returns whether a late handshake can be answered now. After the first start, this takes a moment. */
 export function canUpgrade(): boolean {
   return spare === undefined || spare.response !== undefined;
 }
 
-/** Runs `upgrade` in such a way that everything it sends answers the handshake. */
+/** Runs `upgrade`, which answers the handshake of a response, within a cork that is safe for late handshakes. */
 export function corkUpgrade(response: HttpResponse, upgrade: () => void): void {
   (spare?.response ?? response).cork(upgrade);
 }
@@ -60,6 +63,6 @@ function openSpare(): Spare {
       await gone;
     },
   };
-  client.on('error', () => void opened.close()); // without the spare, late handshakes use their own response
+  client.on('error', () => void opened.close()); // without the spare, late handshakes are sent within the cork of their own response
   return opened;
 }

@@ -1,10 +1,13 @@
-// The clients that are connected to a port of this machine, as reported by Linux (proc(5), /proc/net/tcp). uWebSockets.js does not report
-// the address of a closed connection.
+// Lists the clients that are connected to a port of this machine, as reported by Linux (proc(5), /proc/net/tcp). uWebSockets.js does not
+// report the address of a closed connection.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 
-/** Counts the connections to a port by address, in the form of `remoteAddress`. Throws if the operating system has no such table. */
+/**
+ * Resolves to the number of connections to a port by client address, in the form of `remoteAddressOf`. Rejects if the operating system has
+ * no table of connections.
+ */
 export async function peersOf(port: number): Promise<Map<string, number>> {
   const tables = ['/proc/net/tcp', '/proc/net/tcp6'].map((path) => readFile(path, 'latin1').catch(() => ''));
   const [four = '', six = ''] = await Promise.all(tables);
@@ -13,8 +16,8 @@ export async function peersOf(port: number): Promise<Map<string, number>> {
 }
 
 /**
- * Counts connections in the system's tables: connections that are established, or closed only by the peer, and that this process has
- * accepted. Until a connection is accepted, it has no inode.
+ * Counts the connections to a port in the system's tables, by client address. A connection counts if it is established or was closed only
+ * by the peer, and if this process has accepted it. Until a connection is accepted, it has no inode.
  */
 export function peersIn(tables: string, port: number): Map<string, number> {
   const local = port.toString(16).toUpperCase().padStart(4, '0');
@@ -27,7 +30,10 @@ export function peersIn(tables: string, port: number): Map<string, number> {
   return new Map([...byRemote].map(([remote, count]) => [addressOf(remote), count]));
 }
 
-/** Converts an address: `0100007F` → `127.0.0.1`. The string consists of words of four bytes, each in the machine's byte order. */
+/**
+ * Converts an address from the system's tables: `0100007F` → `127.0.0.1`. The string consists of words of four bytes, each in the machine's
+ * byte order.
+ */
 function addressOf(hex: string): string {
   const bytes = hex.match(/.{8}/g)!.flatMap((word) => word.match(/../g)!.reverse());
   const isMapped = bytes.length === 16 && /^0{20}FFFF$/.test(bytes.slice(0, 12).join(''));
@@ -36,12 +42,12 @@ function addressOf(hex: string): string {
   return bytes.join('').toLowerCase().match(/.{4}/g)!.join(':');
 }
 
-// How many files and sockets this process may open, and how many it has open; only Linux reports these numbers. A process at this limit
-// cannot accept a client, and the system wakes its listener continuously.
+// The number of files and sockets that this process may open, and the number that it has open; only Linux reports these numbers. A process
+// at this limit cannot accept a client, and the system wakes its listener continuously.
 
 /**
- * Returns the maximum number of descriptors that the process may open (`ulimit -n`), or infinity if the operating system does not report
- * it.
+ * Returns the maximum number of descriptors that the process may open (`ulimit -n`); infinity if the operating system does not report the
+ * number.
  */
 export function descriptorLimit(): number {
   try {
@@ -52,7 +58,7 @@ export function descriptorLimit(): number {
   }
 }
 
-/** Returns the number of descriptors that the process has open, or 0 if the operating system does not report it. */
+/** Returns the number of descriptors that the process has open; 0 if the operating system does not report the number. */
 export function openDescriptors(): number {
   try {
     return readdirSync('/proc/self/fd').length;

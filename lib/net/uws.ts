@@ -1,5 +1,5 @@
 // The only file that imports uWebSockets.js. npm provides its binaries in two versions: the newer version needs glibc 2.38; the older
-// version runs on older machines with Node.js versions up to 23. The hub uses the first version that loads.
+// version also runs on older machines, with Node.js versions up to 23. The hub uses the first version that loads.
 import { createRequire } from 'node:module';
 import { arch, platform, report, versions } from 'node:process';
 import type uws from 'uws-legacy';
@@ -31,31 +31,37 @@ export interface ListenSocket {
   close(): void;
 }
 
-/** A signature of `listen` that the library has but its type declarations lack. */
+/** The signature of `listen` with a host, which the library supports but its type declarations lack. */
 interface HostListener {
   listen(host: string, port: number, options: number, keep: (socket: uws.us_listen_socket | false) => void): void;
 }
 
-/** Encodes a string that is used repeatedly, because the library uses bytes directly but copies strings first. */
+/**
+ * Encodes a string as UTF-8. Strings that are used repeatedly are encoded once, because the library uses bytes directly but copies strings
+ * first.
+ */
 export function encodeText(text: string): ArrayBuffer {
   return new TextEncoder().encode(text).buffer as ArrayBuffer;
 }
 
 /**
- * The TLS 1.2 ciphers with forward secrecy and authenticated encryption. TLS 1.3 has no other ciphers, and the library supports no older
- * version.
+ * The TLS 1.2 ciphers with forward secrecy and authenticated encryption, under their OpenSSL names. All ciphers of TLS 1.3 have both
+ * properties, and the library supports no version before TLS 1.2.
  */
 const ciphers = ['ECDSA', 'RSA'].flatMap((signature) =>
   ['AES128-GCM-SHA256', 'AES256-GCM-SHA384', 'CHACHA20-POLY1305'].map((cipher) => `ECDHE-${signature}-${cipher}`),
 );
 
-/** Returns whether the library may close a WebSocket whose handshake is answered late, within the cork of its own response. */
+/**
+ * Returns whether the loaded version of the library may close a WebSocket whose handshake is answered late, within the cork of its own
+ * response.
+ */
 export function closesLateUpgrades(): boolean {
   load();
   return loadedName === 'uws-legacy';
 }
 
-/** Creates an app that serves HTTP or, with `tls`, HTTPS. Errors: `cannot-start`. */
+/** Creates a uWebSockets.js app that serves HTTP or, with `tls`, HTTPS. Errors: `cannot-start`. */
 export function createApp(tls: Tls | undefined): uws.TemplatedApp {
   const library = load();
   if (tls === undefined) return library.App();
@@ -73,10 +79,13 @@ export function createApp(tls: Tls | undefined): uws.TemplatedApp {
   }
 }
 
-/** Listens on a port; 0 means any free port. Errors: `cannot-start` if the port is in use, in which case the app is closed. */
+/**
+ * Listens on a port of a host; an empty host means all addresses, and port 0 any free port. Errors: `cannot-start` if the port is in use or
+ * the host is not this machine, in which case the app is closed.
+ */
 export function listen(app: uws.TemplatedApp, host: string, port: number): ListenSocket {
   const library = load();
-  const exclusive = 1; // LIBUS_LISTEN_EXCLUSIVE_PORT: without it, two hubs share a port, and each gets half of the clients
+  const exclusive = 1; // LIBUS_LISTEN_EXCLUSIVE_PORT: without this option, two hubs share a port, and each gets half of the clients
   let listening: uws.us_listen_socket | false = false;
   const keep = (socket: uws.us_listen_socket | false) => {
     listening = socket;
@@ -111,18 +120,18 @@ function load(): typeof uws {
   throw new HubError('cannot-start', whyNoLibrary({ nodeVersion: versions.node, platform, arch, glibc, reason }));
 }
 
-// Explains why uWebSockets.js does not load, and suggests a remedy. npm installs its binary only for the Node.js that runs `npm install`.
-// The newer binaries need glibc 2.38; the older ones exist for Node.js 22 and before.
+// Explains why uWebSockets.js does not load, and suggests a remedy. npm installs its binary only for the Node.js version that runs `npm
+// install`. The newer binaries need glibc 2.38; the older binaries exist for Node.js 22 and before.
 
-/** The properties of the machine that determine the binary. */
+/** The properties of the machine that determine which binary is needed. */
 export interface Machine {
   readonly nodeVersion: string;
-  /** The names used by Node.js, such as `linux` and `x64`. */
+  /** The operating system and the processor, under the names that Node.js uses, such as `linux` and `x64`. */
   readonly platform: string;
   readonly arch: string;
   /** The version of glibc with which Node.js runs. On Linux, undefined means another C library, such as musl. */
   readonly glibc: string | undefined;
-  /** The loader's error. */
+  /** The message of the error with which the library failed to load. */
   readonly reason: string;
 }
 
@@ -131,7 +140,7 @@ const platforms = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64', 'wi
 const neededGlibc = [2, 38] as const;
 const withNode22 = "npx -y -p node@22 -c 'npm install && npm start'";
 
-/** Returns a sentence that explains the reason and the remedy. */
+/** Returns a sentence that explains why the library does not load, and what to do. */
 export function whyNoLibrary({ nodeVersion, platform, arch, glibc, reason }: Machine): string {
   const node = `Node.js ${nodeVersion}`;
   const major = Number.parseInt(nodeVersion, 10);

@@ -14,9 +14,9 @@ export interface PlainWrite {
   readonly v: Value;
 }
 
-/** `{"error":"v: expected a value, got nothing","p":"desk/lamp"}`: a message was not carried out. */
+/** `{"error":"v: expected a value, got nothing","p":"desk/lamp"}`: the hub has not carried out a message. */
 export interface PlainRefusal {
   readonly error: string;
-  /** The address as given in the message. Omitted if the address could not be read. */
+  /** The address as given in the message; omitted if the address could not be read. */
   readonly p?: string | undefined;
 }

@@ -1,23 +1,26 @@
-// The address of a hub's socket, and the subprotocols to offer. One subprotocol carries the credentials, because a browser cannot set
-// headers (docs/protocol.md "Connecting").
+// The address of a hub's socket, and the subprotocols that the client offers. One subprotocol carries the credentials, because a browser
+// cannot set headers (docs/protocol.md "Connecting").
 import { credentialsPrefix, protocolName } from '../../wire/protocol.ts';
 
 export interface Credentials {
-  /** The token, which follows `Bearer ` in the header. */
+  /** The token, which is sent after `Bearer ` in the `Authorization` header. */
   readonly token?: string | undefined;
   readonly username?: string | undefined;
   readonly password?: string | undefined;
 }
 
 export interface Endpoint {
-  /** The URL, such as `ws://studio.local:17011/ws`. */
+  /** The URL of the socket, such as `ws://studio.local:17011/ws`. */
   readonly url: string;
   readonly protocols: readonly string[];
-  /** The value of the `Authorization` header. Empty if there is no header. */
+  /** The value of the `Authorization` header; empty if there are no credentials. */
   readonly authorization: string;
 }
 
-/** Returns the endpoint of a hub; `base` is the address of the page, if any. Errors: a `TypeError` for an invalid URL. */
+/**
+ * Returns the endpoint of a hub, by default of the hub that served the page; `base` is the address of the page, if any. Errors: a
+ * `TypeError` for an invalid URL.
+ */
 export function findEndpoint(url: string | URL | undefined, credentials: Credentials, base?: string): Endpoint {
   if (url === undefined && base === undefined)
     throw new TypeError('url: expected the address of a hub, such as ws://localhost:17011/ws, got nothing');

@@ -7,8 +7,8 @@ import type { Endpoint } from './hub-endpoint.ts';
 import type { Platform, SocketLike } from './platform.ts';
 
 /**
- * connecting: a socket is being opened; resuming: the socket is open, but not everything has arrived; live: the values are up to date;
- * waiting: the link pauses until `retryAt` (ms since 1970); closed: the link is permanently closed.
+ * The state of the link. connecting: a socket is being opened; resuming: the socket is open, but not everything has arrived; live: the
+ * values are up to date; waiting: the link pauses until `retryAt` (ms since 1970); closed: the link is permanently closed.
  */
 export type HubState =
   | { readonly name: 'connecting' | 'resuming' | 'live' }
@@ -32,9 +32,9 @@ export interface LinkEvents {
   message(message: ReceivedMessage): void;
 }
 
-/** The close code for a link that broke without a close frame. */
+/** The close code for a link that broke without a close frame (RFC 6455 section 7.1.5). */
 const brokenCode = 1006;
-/** The reasons for a permanent refusal, by HTTP status. */
+/** What the hub refuses permanently, by the HTTP status of the refusal. */
 const refusals: ReadonlyMap<number | undefined, string> = new Map([
   [401, 'these credentials'],
   [403, 'this origin or host name'],
@@ -42,9 +42,9 @@ const refusals: ReadonlyMap<number | undefined, string> = new Map([
 
 export class Link {
   readonly #endpoints: readonly Endpoint[];
-  /** The index of the current endpoint. */
+  /** The index of the endpoint that the link is using. */
   #at = 0;
-  /** The endpoints that refused these credentials at the last attempt. */
+  /** The endpoints that refused the client at the last attempt. */
   readonly #refusing = new Set<Endpoint>();
   readonly #times: LinkTimes;
   readonly #platform: Platform;
@@ -83,7 +83,7 @@ export class Link {
     return this.#state.name === 'live' || this.#state.name === 'resuming';
   }
 
-  /** The number of bytes that were passed to the socket but not transmitted yet. */
+  /** The number of bytes that have been passed to the socket but not transmitted yet. */
   get unsentBytes(): number {
     return this.#socket?.bufferedAmount ?? 0;
   }
@@ -92,7 +92,7 @@ export class Link {
     this.#socket?.send(text);
   }
 
-  /** Records that everything has arrived. */
+  /** Makes the link live, because everything has arrived. */
   complete(): void {
     if (this.#state.name !== 'resuming') return;
     this.#backoff.reset();
@@ -121,7 +121,7 @@ export class Link {
     };
     socket.onmessage = ({ data }: { data: string }) => isPresent() && this.#receive(data);
     socket.onclose = ({ code, reason }: { code: number; reason: string }) => isPresent() && broke(code, reason);
-    socket.onerror = () => isPresent() && broke(brokenCode, ''); // Node.js emits no close event for a refused handshake
+    socket.onerror = () => isPresent() && broke(brokenCode, ''); // Node.js emits no close event if the hub refuses the handshake
     const broke = (code: number, reason: string) => {
       const { retry = mayReturn(code), reason: said = reason } = this.#bye ?? {};
       if (retry && mayReturn(code)) {
@@ -159,7 +159,7 @@ export class Link {
     this.#become({ name: 'waiting', retryAt: this.#platform.clock() + waitMs, reason });
   }
 
-  /** Requests the reason for a refused handshake over plain HTTP, because sockets do not report the status. */
+  /** Requests the reason why the hub refused the handshake over plain HTTP, because sockets do not report the status. */
   async #askWhyRefused(endpoint: Endpoint): Promise<void> {
     const what = refusals.get(await this.#platform.statusOf(endpoint));
     if (what === undefined) this.#refusing.delete(endpoint);
@@ -189,12 +189,13 @@ export class Link {
   }
 }
 
-// Detects within seconds that the other side is gone, which takes TCP minutes: pings after a silence, and gives up if no answer arrives.
+// Detects within seconds that the other side is gone, which takes TCP minutes: the client pings after a silence, and closes the link if no
+// answer arrives.
 
 interface HeartbeatTimes {
-  /** How long the hub may be silent before the client pings it, in milliseconds. */
+  /** The duration of a silence after which the client pings the hub, in milliseconds. */
   readonly pingAfterMs: number;
-  /** The maximum time that the hub may take to respond, in milliseconds. */
+  /** The maximum time that the hub may take to answer a ping, in milliseconds. */
   readonly answerWithinMs: number;
 }
 
@@ -224,7 +225,7 @@ class Heartbeat {
     this.#isAsking = false;
   }
 
-  /** Records that data has arrived. */
+  /** Notes that data has arrived, which also answers a pending ping. */
   received(): void {
     this.#heardAt = this.#platform.now();
     this.#isAsking = false;
@@ -236,7 +237,7 @@ class Heartbeat {
     this.#isAsking = true;
     this.#ping();
     const halfMs = this.#times.answerWithinMs / 2;
-    // Waits in two halves: a page that was busy for long receives waiting messages in between.
+    // Waits in two halves: a page that was busy for a long time receives the waiting messages in between.
     this.#after(halfMs, () => this.#after(halfMs, () => (this.#isAsking ? this.#dead() : this.#watch())));
   }
 

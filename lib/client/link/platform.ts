@@ -1,8 +1,9 @@
-// The browser or Node.js functions that the library uses: sockets, time, randomness, and an event for when a sleeping page wakes up.
+// The functions of a browser or of Node.js that the library uses: sockets, time, randomness, and an event for when a sleeping page wakes
+// up.
 
 import type { Endpoint } from './hub-endpoint.ts';
 
-/** The WebSocket members that the library uses. */
+/** The members of a WebSocket that the library uses. */
 export interface SocketLike {
   readonly protocol: string;
   readonly bufferedAmount: number;
@@ -18,23 +19,23 @@ export type SocketClass = new (url: string, protocols: string[]) => SocketLike;
 
 export interface Platform {
   readonly WebSocket: SocketClass;
-  /** Returns the time in milliseconds on a clock that never goes back. The clock may stop while the machine sleeps. */
+  /** Returns the time on a clock that never goes back, in milliseconds. The clock may stop while the machine sleeps. */
   now(): number;
-  /** Returns milliseconds since 1970 according to this machine's clock, like `Date.now()`. */
+  /** Returns the time on this machine's wall clock, in milliseconds since 1970, like `Date.now()`. */
   clock(): number;
-  /** Runs work later. The returned function cancels the work. */
+  /** Runs work after a delay. Returns a function that cancels the work. */
   after(delayMs: number, work: () => void): () => void;
-  /** Returns a random number in [0, 1). */
+  /** Returns a random number from 0 up to, but not including, 1. */
   random(): number;
-  /** Returns the HTTP status of a request with these credentials, or undefined if the status cannot be determined. */
+  /** Resolves to the HTTP status of a request to an endpoint with its credentials; to undefined if the status cannot be determined. */
   statusOf(endpoint: Endpoint): Promise<number | undefined>;
-  /** Calls `wake` when the network is back or the page becomes visible, until the returned function is called. */
+  /** Calls `wake` whenever the network is back or the page becomes visible. Returns a function that stops these calls. */
   onWake(wake: () => void): () => void;
 }
 
 const statusDeadlineMs = 5000;
 
-/** The globals of a page that Node.js lacks. */
+/** The members of a page's global object that Node.js lacks. */
 interface Page extends Partial<Pick<EventTarget, 'addEventListener' | 'removeEventListener'>> {
   readonly WebSocket?: SocketClass;
   readonly location?: { readonly href: string };
@@ -43,12 +44,15 @@ interface Page extends Partial<Pick<EventTarget, 'addEventListener' | 'removeEve
 
 const page = globalThis as unknown as Page;
 
-/** Returns the address of the page in which this code is running, or undefined outside a page. */
+/** Returns the address of the page in which this code is running; undefined outside a page. */
 export function pageAddress(): string | undefined {
   return page.location?.href;
 }
 
-/** Creates the platform on which this code is running. Errors: a `TypeError` if there is no WebSocket and no class was given. */
+/**
+ * Returns the platform on which this code is running, with its WebSocket class or the class `given`. Errors: a `TypeError` if there is no
+ * WebSocket class.
+ */
 export function createPlatform(given?: SocketClass): Platform {
   const socketClass = given ?? page.WebSocket;
   if (socketClass === undefined)
@@ -63,7 +67,7 @@ export function createPlatform(given?: SocketClass): Platform {
     },
     random: Math.random,
     async statusOf({ url, authorization }) {
-      if (authorization === '' && page.document) return undefined; // the browser would show a password prompt
+      if (authorization === '' && page.document) return undefined; // the browser would show a password prompt otherwise
       try {
         const answer = await fetch(url.replace(/^ws/, 'http'), {
           ...(authorization && { headers: { authorization }, credentials: 'omit' }),

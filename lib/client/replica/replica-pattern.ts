@@ -4,20 +4,21 @@ import { globToRegExp } from '../../model/glob.ts';
 import type { Pattern } from '../../wire/pattern.ts';
 
 /**
- * A regular expression (RE2 and JavaScript), or a glob in which `*` stands for any characters within a segment and `**` for any characters.
+ * A pattern for addresses: a regular expression (RE2 and JavaScript), or a glob in which `*` stands for any characters within a segment and
+ * `**` for any characters.
  */
 export type AddressPattern = string | RegExp;
 
 export type Matcher = (address: string) => boolean;
 
-/** Returns the pattern in the protocol's form: `/lamp$/i` → `{"regex":"(?i)lamp$"}`. */
+/** Returns a pattern in the form in which the protocol sends it: `/lamp$/i` → `{"regex":"(?i)lamp$"}`. */
 export function encodePattern(pattern: AddressPattern): Pattern {
   if (typeof pattern === 'string') return pattern;
   const flags = pattern.flags.replace(/[^ims]/g, '');
   return { regex: flags ? `(?${flags})${pattern.source}` : pattern.source };
 }
 
-/** Matches addresses that match at least one pattern in `include` and no pattern in `exclude`. */
+/** Creates a function that matches addresses: at least one pattern in `include` and no pattern in `exclude` must match. */
 export function createMatcher(include: readonly AddressPattern[], exclude: readonly AddressPattern[]): Matcher {
   const [isIncluded, isExcluded] = [include, exclude].map(anyOf) as [Matcher, Matcher];
   return (address) => isIncluded(address) && !isExcluded(address);
@@ -30,6 +31,6 @@ function anyOf(patterns: readonly AddressPattern[]): Matcher {
 }
 
 function toRegExp(pattern: AddressPattern): RegExp {
-  if (typeof pattern !== 'string') return new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, '')); // without state
+  if (typeof pattern !== 'string') return new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, '')); // without the flags that keep state
   return globToRegExp(pattern);
 }

@@ -10,11 +10,11 @@ import { type Follower, ReplicaParameter } from './replica-parameter.ts';
 export class Replica {
   /** The number of the current connection, counted from 1. */
   connection = 0;
-  /** Both maps are limited by the number of subscribed parameters. */
+  /** The parameters by address, and by ID. The sizes of both maps are bounded by the number of subscribed parameters. */
   readonly #byAddress = new Map<string, ReplicaParameter>();
   readonly #byId = new Map<number, ReplicaParameter>();
   readonly #queries = new Set<LiveQuery>();
-  /** The notifications to send as soon as the message is applied. */
+  /** The notifications to send as soon as the current message has been applied. */
   #news: (() => void)[] = [];
 
   find(address: string): ReplicaParameter | undefined {
@@ -25,7 +25,7 @@ export class Replica {
     return this.#byId.get(id);
   }
 
-  /** Returns the parameter at a subscribed address. */
+  /** Returns the parameter at an address that has a subscriber; creates the parameter if necessary. */
   pool(address: string): ReplicaParameter {
     const parameter = this.#byAddress.get(address) ?? new ReplicaParameter(address);
     this.#byAddress.set(address, parameter);
@@ -38,7 +38,7 @@ export class Replica {
     this.#dropUnused(parameter);
   }
 
-  /** Adds a query, with all known parameters that match. */
+  /** Adds a query, which follows all matching parameters, including those that are already known. */
   addQuery(query: LiveQuery): void {
     this.#queries.add(query);
     for (const parameter of this.#byAddress.values()) if (parameter.type !== undefined) this.#join(parameter, query);
@@ -53,7 +53,7 @@ export class Replica {
     query.parameters.clear();
   }
 
-  /** Completes all streams. */
+  /** Completes the streams of all observers. */
   close(): void {
     for (const query of this.#queries) query.close();
     for (const { watchers, fires, ages } of this.#byAddress.values()) {
@@ -63,13 +63,16 @@ export class Replica {
     }
   }
 
-  /** Discards the ids, because a new run of the hub uses other ids. */
+  /** Discards the IDs of all parameters, because a new run of the hub uses other IDs. */
   forgetIds(): void {
     for (const parameter of this.#byId.values()) parameter.id = undefined;
     this.#byId.clear();
   }
 
-  /** Applies a message to the parameters, then notifies the observers. */
+  /**
+   * Applies a message from the hub to the parameters, and then notifies the observers. `now` is the current time in milliseconds since
+   * 1970.
+   */
   apply(
     {
       def = [],
@@ -101,8 +104,8 @@ export class Replica {
   }
 
   /**
-   * Marks these parameters as complete. After a snapshot, parameters that are missing from the snapshot are removed, and missing values are
-   * unknown.
+   * Notes that everything about parameters has arrived. After a snapshot, parameters that were not in the snapshot are removed, and values
+   * that were not in the snapshot are unknown.
    */
   complete(parameters: Iterable<ReplicaParameter>, isSnapshot: boolean): void {
     for (const parameter of parameters) {
@@ -121,10 +124,10 @@ export class Replica {
   #define([id, address, type, access]: Definition): void {
     const matching = [...this.#queries].filter((query) => query.matches(address));
     const present = this.#byAddress.get(address);
-    if (present?.id !== undefined && present.id !== id) this.#remove(present); // a new parameter with the same address
+    if (present?.id !== undefined && present.id !== id) this.#remove(present); // a new parameter has the same address
     let parameter = this.#byAddress.get(address);
     if (parameter === undefined) {
-      if (matching.length === 0) return; // unsubscribed in the meantime
+      if (matching.length === 0) return; // the client has unsubscribed in the meantime
       parameter = new ReplicaParameter(address);
       this.#byAddress.set(address, parameter);
     }
@@ -234,7 +237,7 @@ export class Replica {
     this.#byAddress.delete(parameter.address);
   }
 
-  /** Makes a follower emit its batch once, with the next notifications. */
+  /** Makes a follower emit its batch once, together with the next notifications. */
   touch(follower: Follower): void {
     if (follower.isTouched) return;
     follower.isTouched = true;

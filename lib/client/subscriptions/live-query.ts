@@ -1,23 +1,26 @@
-// The shared part of selections with equal requests: the matching parameters, which are kept up to date, and one batch per message from the
-// hub for all observers.
+// What selections with equal requests share: the matching parameters, which are kept up to date, and one batch per message from the hub for
+// all observers.
 
 import type { Change, Follower, ParameterView, ReplicaParameter } from '../replica/replica-parameter.ts';
 import type { Matcher } from '../replica/replica-pattern.ts';
 import { Emitter, type Observer } from '../stream.ts';
 
-/** The changes in one message from the hub. Apply the lists in order, starting with `removed`. */
+/** The changes that one message from the hub makes to a selection. Apply the lists in order, starting with `removed`. */
 export interface Batch {
   /**
    * The addresses of removed parameters, which are not in `changes`. If an address is also in `defined`, it now belongs to a new parameter.
    */
   readonly removed: readonly string[];
-  /** Parameters that are new, or whose type or access has changed. */
+  /** The parameters that are new, or whose type or access has changed. */
   readonly defined: readonly ParameterView[];
   readonly changes: readonly Change[];
-  /** The addresses whose hub has become silent, and those whose hub is back. */
+  /**
+   * The addresses of parameters that have become stale, because their hub or device is silent, and of parameters that have become fresh
+   * again.
+   */
   readonly stale: readonly string[];
   readonly fresh: readonly string[];
-  /** Addresses of parameters whose `wanted` or `about` has changed. */
+  /** The addresses of parameters whose `wanted` or `about` has changed. */
   readonly marked: readonly string[];
   /** Whether all matching parameters have arrived. */
   readonly isComplete: boolean;
@@ -31,11 +34,11 @@ export class LiveQuery implements Follower {
   readonly #batches = new Emitter<Batch>();
   isTouched = false;
   #isComplete = false;
-  /** The changes in the current message. */
+  /** The changes in the current message, until `notify` emits them as a batch. */
   #removed: string[] = [];
   #defined = new Map<string, ReplicaParameter>();
   #changes: Change[] = [];
-  /** Whether each address is currently stale. */
+  /** Whether the parameter at each address has become stale (true) or fresh (false) in the current message. */
   #aged = new Map<string, boolean>();
   #marked = new Set<string>();
 
@@ -51,7 +54,7 @@ export class LiveQuery implements Follower {
     return this.#batches.isObserved;
   }
 
-  /** Adds an observer and emits the current state to it. The returned function removes the observer. */
+  /** Adds an observer and emits the current state to it as a batch. Returns a function that removes the observer. */
   observe(observer: Observer<Batch>): () => void {
     const defined = [...this.parameters.values()];
     if (defined.length === 0 && !this.#isComplete) return this.#batches.add(observer);
@@ -89,12 +92,12 @@ export class LiveQuery implements Follower {
     this.#marked.add(address);
   }
 
-  /** Records that all matching parameters have arrived. The caller emits the batch. */
+  /** Notes that all matching parameters have arrived. The caller then emits the batch. */
   complete(): void {
     this.#isComplete = true;
   }
 
-  /** Emits the collected changes. */
+  /** Emits the collected changes as one batch. */
   notify(): void {
     const batch = {
       removed: this.#removed,

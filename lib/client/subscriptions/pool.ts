@@ -1,5 +1,5 @@
-// Groups parameters that have subscribers by address into a few protocol subscriptions. Parameters that a page requests in the same
-// microtask form a group. If there are too many groups, all parameters are regrouped.
+// Groups the parameters to which a program subscribes by address into a few protocol subscriptions. Parameters that are requested in the
+// same microtask form a group. If there are too many groups, all parameters are regrouped.
 
 import { maxMessageBytes, maxPatternLength, maxPatterns } from '../../wire/limits.ts';
 import type { SubscriptionRequest } from '../../wire/v1/client-messages.ts';
@@ -7,22 +7,22 @@ import type { Replica } from '../replica/replica.ts';
 import type { ReplicaParameter } from '../replica/replica-parameter.ts';
 import type { Subscription, Subscriptions } from './subscriptions.ts';
 
-/** The maximum number of groups during regrouping; at other times, half this number. */
+/** The maximum number of groups while parameters are being regrouped; at other times, half this number. */
 const maxGroups = 16;
-/** The maximum size, in bytes, of a subscription message without its patterns. */
+/** The maximum size of a subscription message without its patterns, in bytes. */
 const frameBytes = 256;
 
 interface PoolOptions {
   readonly replica: Replica;
   readonly subscriptions: Subscriptions;
-  /** The rate and delivery for each group. */
+  /** The rate and delivery for all groups. */
   readonly defaults: Pick<SubscriptionRequest, 'rate' | 'delivery'>;
 }
 
 class Group implements Subscription {
   readonly request: SubscriptionRequest;
   readonly members: ReadonlySet<ReplicaParameter>;
-  /** The parameters without a subscriber. */
+  /** The members that no longer have a subscriber. */
   readonly left = new Set<ReplicaParameter>();
 
   readonly fail: (error: Error) => void;
@@ -51,8 +51,8 @@ class Group implements Subscription {
 export class Pool {
   readonly #options: PoolOptions;
   /**
-   * The group of each parameter; undefined if the parameter is waiting for the next microtask. Limited to `maxGroups` times the size of a
-   * message.
+   * The group of each parameter with a subscriber; undefined if the parameter is waiting for the next microtask. The size of the map is
+   * bounded by `maxGroups` times the number of addresses in a message.
    */
   readonly #groupOf = new Map<ReplicaParameter, Group | undefined>();
   #groups: Group[] = [];
@@ -63,14 +63,14 @@ export class Pool {
     this.#options = options;
   }
 
-  /** Sets the number of patterns that the hub accepts per subscription. Call this before the groups are sent. */
+  /** Sets the maximum number of patterns per subscription, as reported by the hub. To be called before the groups are sent. */
   fit(most: number): void {
     if (most === this.#maxPatterns) return;
     this.#maxPatterns = most;
     this.#gather();
   }
 
-  /** Adds a subscriber to an address. Errors: a `RangeError` for an invalid address. */
+  /** Adds a subscriber to an address, and returns the parameter. Errors: a `RangeError` for an invalid address. */
   join(address: string): ReplicaParameter {
     if (address.length === 0 || address.length > maxPatternLength)
       throw new RangeError(`address: expected 1 to ${maxPatternLength} characters, got ${address.length}`);
@@ -83,7 +83,7 @@ export class Pool {
     return parameter;
   }
 
-  /** Records that a parameter no longer has a subscriber. */
+  /** Notes that a parameter no longer has a subscriber. */
   leave(parameter: ReplicaParameter): void {
     const group = this.#groupOf.get(parameter);
     group?.left.add(parameter);
@@ -116,7 +116,7 @@ export class Pool {
     this.#groups = [...kept, ...groups];
     for (const group of groups) {
       for (const parameter of group.members) this.#groupOf.set(parameter, group);
-      subscriptions.add(group); // before the old one is removed, so that no change is missed
+      subscriptions.add(group); // before the old group is removed, so that no change is missed
     }
     for (const group of replaced) {
       subscriptions.remove(group);
@@ -142,7 +142,7 @@ export class Pool {
   }
 }
 
-/** Splits parameters into lists that each fit into one message. */
+/** Splits parameters into lists that each fit into one message, with at most `most` parameters. */
 function pack(most: number, parameters: readonly ReplicaParameter[]): ReplicaParameter[][] {
   const lists: ReplicaParameter[][] = [];
   let list: ReplicaParameter[] = [];

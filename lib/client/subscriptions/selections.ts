@@ -8,10 +8,10 @@ import { createStream, type Observer, type Stream } from '../stream.ts';
 import { type Batch, LiveQuery } from './live-query.ts';
 import type { Subscription, Subscriptions } from './subscriptions.ts';
 
-/** The maximum number of different selections with subscribers. */
+/** The maximum number of different selections that have subscribers at the same time. */
 const maxSelections = 16;
 
-/** Selects addresses that match at least one pattern in `include` (default: all) and no pattern in `exclude`. */
+/** A request for the parameters whose addresses match at least one pattern in `include` (default: all) and no pattern in `exclude`. */
 export interface SelectionRequest {
   readonly include?: readonly AddressPattern[];
   readonly exclude?: readonly AddressPattern[];
@@ -20,12 +20,13 @@ export interface SelectionRequest {
 }
 
 /**
- * As a stream: replays the known values, then emits each change. The selection is live while the selection or `batches` has a subscriber.
+ * The parameters that match a request. As a stream: replays the known values, then emits each change. The selection is live while the
+ * selection or `batches` has a subscriber.
  */
 export interface Selection extends Stream<Change> {
-  /** The same changes in one batch per message from the hub, for long lists. Replays the current state as one batch. */
+  /** The same changes as one batch per message from the hub, for long lists. Replays the current state as one batch. */
   readonly batches: Stream<Batch>;
-  /** All matching parameters by address, in their current state. */
+  /** All matching parameters in their current state, by address; empty while the selection is not live. */
   readonly parameters: ReadonlyMap<string, ParameterView>;
   /** Whether all matching parameters have arrived; `hub.stale` shows whether their values may be outdated. */
   readonly isComplete: boolean;
@@ -44,7 +45,7 @@ interface Shared {
 
 export class Selections {
   readonly #options: SelectionsOptions;
-  /** The subscribed selections, by request. */
+  /** The selections that have subscribers, by request. */
   readonly #shared = new Map<string, Shared>();
 
   constructor(options: SelectionsOptions) {

@@ -1,4 +1,4 @@
-// The socket's subscriptions. Subscriptions are sent as soon as the hub has sent `hello`, and again after a break, starting at the last
+// The subscriptions of a socket. They are sent as soon as the hub has sent `hello`, and again after a lost connection, starting at the last
 // known revision (docs/protocol.md "Revisions", "Resuming").
 
 import type { Subscribe, SubscriptionRequest, Unsubscribe } from '../../wire/v1/client-messages.ts';
@@ -6,12 +6,12 @@ import type { Greeting, ReceivedMessage } from '../../wire/v1/hub-messages.ts';
 import type { Replica } from '../replica/replica.ts';
 import type { ReplicaParameter } from '../replica/replica-parameter.ts';
 
-/** One protocol subscription. */
+/** A protocol subscription, whose parameters are in the replica. */
 export interface Subscription {
   readonly request: SubscriptionRequest;
-  /** Returns the subscription's parameters in the replica. */
+  /** Returns the parameters in the replica that belong to the subscription. */
   parameters(): Iterable<ReplicaParameter>;
-  /** Called when the subscription is complete, before observers are notified. */
+  /** Called when everything for the subscription has arrived, before observers are notified. */
   complete(): void;
   /** Called when the hub has refused the subscription. */
   fail(error: Error): void;
@@ -20,20 +20,20 @@ export interface Subscription {
 interface Sent {
   readonly subscription: Subscription;
   mode: ReceivedMessage['mode'];
-  /** Whether the subscription's `end` has arrived, either on this connection or on a connection that this connection may resume. */
+  /** Whether the `end` of the subscription has arrived, either on this connection or on a connection that this connection may resume. */
   isWhole: boolean;
 }
 
 interface SubscriptionsOptions {
   readonly replica: Replica;
   send(message: Subscribe | Unsubscribe): void;
-  /** Called when all subscriptions are complete. */
+  /** Called when everything for all subscriptions has arrived. */
   whole(): void;
 }
 
 export class Subscriptions {
   readonly #options: SubscriptionsOptions;
-  /** The subscriptions by number. Callers limit their number (`maxSelections`, `maxGroups`). */
+  /** The subscriptions by number. The callers bound their number (`maxSelections`, `maxGroups`). */
   readonly #all = new Map<number, Sent>();
   /** The subscriptions whose `end` has not arrived yet. */
   readonly #pending = new Set<Sent>();
@@ -85,7 +85,7 @@ export class Subscriptions {
     this.#pending.clear();
   }
 
-  /** Applies a message to the subscriptions. The caller has already applied it to the parameters. */
+  /** Applies a message from the hub to the subscriptions. The caller has already applied the message to the parameters. */
   take({ sub, mode, error, end, rev }: ReceivedMessage): void {
     if (sub !== undefined) this.#answered(sub, mode, error);
     if (end !== undefined) this.#ended(end);

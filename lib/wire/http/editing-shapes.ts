@@ -1,4 +1,5 @@
-// Editing: the contents of flow files, change sets, revisions, the uses of parameters, and the current value of an expression.
+// The shapes for editing: the contents of flow files, change sets, revisions, the uses of parameters, and the current value of an
+// expression.
 
 import { z } from 'zod';
 import { reloadAnswer, ruleOutcome, shadowReport } from './operation.ts';
@@ -17,7 +18,7 @@ import {
   yes,
 } from './shape.ts';
 
-/** The limits for a request. */
+/** The maximum number of edits and of files in a request, and the maximum lengths of a comment and of an expression in characters. */
 export const maxEdits = 1000;
 export const maxEditedFiles = 32;
 const maxComment = 1000;
@@ -30,7 +31,7 @@ const editableFile = {
   reason: text.describe('Why the file cannot be edited; empty if it can'),
 };
 
-/** `GET /hub/sources` returns `{"files":[{"file":"flows/studio.json5","canEdit":true,"reason":""}],"dashboards":{…}}`. */
+/** The response to `GET /hub/sources`: `{"files":[{"file":"flows/studio.json5","canEdit":true,"reason":""}],"dashboards":{…}}`. */
 export const sourceList = named(
   'Sources',
   z.strictObject({
@@ -48,7 +49,7 @@ export const sourceList = named(
 );
 export type SourceList = Shape<typeof sourceList>;
 
-/** `GET /hub/source/<file>` returns `{"file":"…","etag":"…","text":"{ … }","tree":{…},"made":[…],"canEdit":true,"reason":""}`. */
+/** The response to `GET /hub/source/<file>`: `{"file":"…","etag":"…","text":"{ … }","tree":{…},"made":[…],"canEdit":true,"reason":""}`. */
 export const source = named(
   'Source',
   z.strictObject({
@@ -95,7 +96,10 @@ const comment = z
   .max(maxComment, { error: `at most ${maxComment} characters` })
   .optional();
 
-/** `POST /hub/edit` takes `{"file":"studio.json5","base":"…","ops":[{"path":"rules[3].map","set":"!value"}],"mode":"check"}`, or `{"files":[…],"mode":"save"}`. */
+/**
+ * The body of `POST /hub/edit`: `{"file":"studio.json5","base":"…","ops":[{"path":"rules[3].map","set":"!value"}],"mode":"check"}`, or
+ * `{"files":[…],"mode":"save"}`.
+ */
 export const editRequest = named(
   'Edit',
   z.strictObject({
@@ -133,7 +137,7 @@ export const editRequest = named(
 const rehearsed = z.strictObject({ outcome: ruleOutcome, result: valueOrNull.optional(), error: text.optional() });
 const difference = reloadAnswer.shape.swapped.unwrap().shape;
 
-/** `POST /hub/edit` returns `{"mode":"save","isSaved":true,"errors":[],"files":[…],"restarts":{…},"tests":{…},"revision":7}`. */
+/** The response to `POST /hub/edit`: `{"mode":"save","isSaved":true,"errors":[],"files":[…],"restarts":{…},"tests":{…},"revision":7}`. */
 export const editAnswer = named(
   'Edited',
   z.strictObject({
@@ -187,7 +191,7 @@ export const editAnswer = named(
 );
 export type EditResult = Shape<typeof editAnswer>;
 
-/** `POST /hub/edit/separate` takes `{"file":"_studio.json5","path":"rules[0]","made":1}`. */
+/** The body of `POST /hub/edit/separate`: `{"file":"_studio.json5","path":"rules[0]","made":1}`. */
 export const separationRequest = named(
   'Separation',
   z.strictObject({
@@ -197,8 +201,8 @@ export const separationRequest = named(
   }),
 );
 /**
- * `POST /hub/edit/separate` returns `{"files":[{"file":"studios.json5","base":"…","ops":[…]},…],"place":"s2.json5:4:5"}`, whose files are
- * sent to POST /hub/edit.
+ * The response to `POST /hub/edit/separate`: `{"files":[{"file":"studios.json5","base":"…","ops":[…]},…],"place":"s2.json5:4:5"}`. The
+ * files are then sent to `POST /hub/edit`.
  */
 export const separation = named(
   'Separated',
@@ -210,8 +214,8 @@ export const separation = named(
 export type SeparationAnswer = Shape<typeof separation>;
 
 /**
- * `POST /hub/edit/sheet` takes `{"file":"studio.json5","rule":"lamp","sheet":"k3x9","isOpen":true}`, repeated every 20 s while the sheet is
- * open.
+ * The body of `POST /hub/edit/sheet`: `{"file":"studio.json5","rule":"lamp","sheet":"k3x9","isOpen":true}`. The request is repeated every
+ * 20 s while the sheet is open.
  */
 export const openedSheet = named(
   'OpenedSheet',
@@ -226,20 +230,20 @@ export const openedSheet = named(
     isOpen: z.boolean({ error: 'true or false' }),
   }),
 );
-/** `POST /hub/edit/sheet` returns `{"others":[{"user":"anna","rule":"lamp","since":"…"}]}`. */
+/** The response to `POST /hub/edit/sheet`: `{"others":[{"user":"anna","rule":"lamp","since":"…"}]}`. */
 export const otherSheets = named(
   'OtherSheets',
   z.strictObject({ others: z.array(z.strictObject({ user: text, rule: text, since: time })) }),
 );
 export type OtherSheets = Shape<typeof otherSheets>;
 
-/** `POST /hub/edit/confirm` takes `{"revision":7}`. */
+/** The body of `POST /hub/edit/confirm`: `{"revision":7}`. */
 export const confirmRequest = named('Confirmation', z.strictObject({ revision: z.int({ error: 'a number' }) }));
 export const confirmed = named('Confirmed', z.strictObject({ revision: count }));
 
 /**
- * `GET /hub/revisions` returns `{"revisions":[{"revision":7,"time":"…","user":"api desk 10.0.0.7","comment":"","files":[…]}]}`, newest
- * first.
+ * The response to `GET /hub/revisions`: `{"revisions":[{"revision":7,"time":"…","user":"api desk 10.0.0.7","comment":"","files":[…]}]}`,
+ * newest first.
  */
 export const revisionList = named(
   'Revisions',
@@ -257,11 +261,11 @@ export const revisionList = named(
 );
 export type RevisionList = Shape<typeof revisionList>;
 
-/** `POST /hub/revisions/7/revert` takes `{"mode":"check"}` for a preview, or `{}`. */
+/** The body of `POST /hub/revisions/7/revert`: `{"mode":"check"}` for a preview, or `{}`. */
 export const revertRequest = named('Revert', z.strictObject({ mode: mode.optional(), comment }));
 
 /**
- * `GET /hub/recipes` returns
+ * The response to `GET /hub/recipes`:
  * `{"recipes":[{"name":"tally/two-microphones","about":[…],"variables":[{"name":"mic1","usual":"desk/mic1",…}]}]}`.
  */
 export const recipeList = named(
@@ -286,7 +290,7 @@ export const recipeList = named(
 );
 export type RecipeList = Shape<typeof recipeList>;
 
-/** `POST /hub/recipes/tally/two-microphones` takes `{"as":"tally-1","set":{"mic1":"desk/mic/1/on"}}`. */
+/** The body of `POST /hub/recipes/tally/two-microphones`: `{"as":"tally-1","set":{"mic1":"desk/mic/1/on"}}`. */
 export const recipeRequest = named(
   'RecipeFilling',
   z.strictObject({
@@ -294,13 +298,13 @@ export const recipeRequest = named(
     set: z.record(z.string().max(100), z.string({ error: 'text' }).max(1000)),
   }),
 );
-/** `POST /hub/recipes/<name>` returns `{"file":"tally-1.json5","text":"…"}`: a new file for POST /hub/edit. */
+/** The response to `POST /hub/recipes/<name>`: `{"file":"tally-1.json5","text":"…"}`, a new file for `POST /hub/edit`. */
 export const filledRecipe = named('FilledRecipe', z.strictObject({ file: text, text }));
 export type FilledRecipe = Shape<typeof filledRecipe>;
 
 const addressText = z.string({ error: 'an address' }).max(1000);
 
-/** `POST /hub/evaluate` takes `{"expression":"a && b > 0.5","from":{"a":"desk/mic","b":"desk/level"}}`. */
+/** The body of `POST /hub/evaluate`: `{"expression":"a && b > 0.5","from":{"a":"desk/mic","b":"desk/level"}}`. */
 export const evaluation = named(
   'Evaluation',
   z.strictObject({
@@ -315,7 +319,7 @@ export const evaluation = named(
   }),
 );
 
-/** `POST /hub/evaluate` returns `{"value":true,"type":"B","reason":""}`. */
+/** The response to `POST /hub/evaluate`: `{"value":true,"type":"B","reason":""}`. */
 export const evaluated = named(
   'Evaluated',
   z.strictObject({
@@ -327,7 +331,8 @@ export const evaluated = named(
 export type Evaluated = Shape<typeof evaluated>;
 
 /**
- * `GET /hub/usages?address=desk/lamp` returns `{"address":"desk/lamp","rules":[…],"connections":[…],"dashboards":["studio"],"tests":[…]}`.
+ * The response to `GET /hub/usages?address=desk/lamp`:
+ * `{"address":"desk/lamp","rules":[…],"connections":[…],"dashboards":["studio"],"tests":[…]}`.
  */
 export const usages = named(
   'Usages',

@@ -1,9 +1,10 @@
-// The replacements for hidden addresses and names, for clients without the right to see everything.
+// The replacements for addresses and names that a client may not see, because it lacks the right to see everything.
 
 import type { Origin } from '../../model/parameter.ts';
 
 /**
- * Replaces the address of a parameter that the reader may not see, and the name of the parameter's writer. No parameter has this address.
+ * The replacement for the address of a parameter that the reader may not see, and for the name of the writer of this parameter. No
+ * parameter has this address.
  */
 export const something = 'something';
 

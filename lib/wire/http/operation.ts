@@ -1,4 +1,4 @@
-// The state and operation of the hub: connections, rules, flow files, reloads, the log, health, clients, and the domain.
+// The shapes for the state and operation of the hub: connections, rules, flow files, reloads, the log, health, clients, and the domain.
 
 import { z } from 'zod';
 import { connectionActions } from '../../model/reports/connection-status.ts';
@@ -29,17 +29,20 @@ const connectionHealth = z.strictObject({
   description: text,
   state: z.enum(['running', 'degraded', 'failed', 'disabled']),
   reason: text.describe('One sentence; empty without a problem'),
-  /** When this state began. */
+  /** The time at which this state began. */
   since: time,
 });
 
-/** `{"id":"desk","type":"dummy","description":"","state":"running","reason":"","since":"2026-…","enabled":true,"parameters":5,"file":"…"}`. */
+/**
+ * The state of a connection:
+ * `{"id":"desk","type":"dummy","description":"","state":"running","reason":"","since":"2026-…","enabled":true,"parameters":5,"file":"…"}`.
+ */
 export const connectionStatus = named(
   'Connection',
   connectionHealth.extend({
     enabled: flag.describe('Whether the connection is enabled in its settings'),
     parameters: count,
-    /** The flow file that declares the connection. */
+    /** The path of the flow file that declares the connection. */
     file: text,
     wire: z
       .strictObject({
@@ -63,7 +66,7 @@ export const connectionStatus = named(
 );
 export type ConnectionStatus = Shape<typeof connectionStatus>;
 
-/** `GET /hub/connections` returns `{"structure":12,"connections":[{"id":"desk","type":"dummy","state":"running",…}]}`. */
+/** The response to `GET /hub/connections`: `{"structure":12,"connections":[{"id":"desk","type":"dummy","state":"running",…}]}`. */
 export const connectionList = named(
   'Connections',
   z.strictObject({
@@ -74,7 +77,10 @@ export const connectionList = named(
 );
 export type ConnectionList = Shape<typeof connectionList>;
 
-/** `GET /hub/wire/<id>` returns a list of frames: `{"number":7,"time":"…","direction":"in","text":"RPRT 0","hex":"52 50 …","length":6}`. */
+/**
+ * The response to `GET /hub/wire/<id>`, a list of frames: `{"number":7,"time":"…","direction":"in","text":"RPRT 0","hex":"52 50
+ * …","length":6}`.
+ */
 export const wireFrames = named(
   'WireFrames',
   z.array(
@@ -100,14 +106,17 @@ const term = {
   reason: z.string({ error: 'text' }).max(300, { error: 'at most 300 characters' }).optional(),
 };
 
-/** `POST /hub/connections/<id>` takes `{"action":"restart"}`, or `{"action":"stop","until":"2026-11-29T22:00:00Z","reason":"repairs"}`. */
+/**
+ * The body of `POST /hub/connections/<id>`: `{"action":"restart"}`, or
+ * `{"action":"stop","until":"2026-11-29T22:00:00Z","reason":"repairs"}`.
+ */
 export const connectionControl = named(
   'Control',
   z.strictObject({ action: z.enum(connectionActions, { error: `one of ${actionExpected}` }), ...term }),
 );
 export type ConnectionControl = Shape<typeof connectionControl>;
 
-/** `{"name":"lamp off","state":"running",…}`. */
+/** A rule and its state: `{"name":"lamp off","state":"running",…}`. */
 export const ruleStatus = named(
   'Rule',
   z.strictObject({
@@ -131,37 +140,40 @@ export const ruleStatus = named(
   }),
 );
 
-/** `GET /hub/rules` returns a list of rules, in the order of the flow files. */
+/** The response to `GET /hub/rules`: a list of rules, in the order of the flow files. */
 export const ruleList = named('Rules', z.array(ruleStatus));
 export type RuleList = Shape<typeof ruleList>;
 
 /**
- * `GET /hub/ways` returns
+ * The response to `GET /hub/ways`:
  * `{"structure":12,"ways":[{"connection":"clock","type":"timer","from":["clock/timer/1/start"],"to":["clock/timer/1/trigger"]}]}`.
  */
 export const wayList = named(
   'Ways',
   z.strictObject({
-    /** Increases when parameters are added or removed. */
+    /** A number that increases when parameters are added or removed. */
     structure: count,
     ways: z.array(z.strictObject({ connection: text, type: text, from: addresses, to: addresses })),
   }),
 );
 export type WayList = Shape<typeof wayList>;
 
-/** `POST /hub/rules` takes `{"rule":"lamp off","enabled":false}`. */
+/** The body of `POST /hub/rules`: `{"rule":"lamp off","enabled":false}`. */
 export const ruleSwitch = named(
   'Switch',
   z.strictObject({
     rule: z.string({ error: 'the name of a rule' }),
-    /** Omitted if only one rule has the name. */
+    /** The path of the flow file with the rule; omitted if only one rule has the name. */
     file: z.string({ error: 'the path of a flow file' }).optional(),
     enabled: z.boolean({ error: 'true or false' }),
     ...term,
   }),
 );
 
-/** `GET /hub/overrides` returns `{"overrides":[{"kind":"rule","name":"lamp","isOn":false,"by":"api desk 10.0.0.7","until":"…",…}]}`. */
+/**
+ * The response to `GET /hub/overrides`: `{"overrides":[{"kind":"rule","name":"lamp","isOn":false,"by":"api desk
+ * 10.0.0.7","until":"…",…}]}`.
+ */
 export const overrideList = named(
   'Overrides',
   z.strictObject({
@@ -185,7 +197,10 @@ export type RuleSwitch = Shape<typeof ruleSwitch>;
 
 export const ruleOutcome = z.enum(['wrote', 'stopped', 'held', 'waited', 'failed']);
 
-/** `{"source":"desk/a","value":3,"revision":7,"time":"2026-…","outcome":"wrote","result":3.3,"to":["desk/b"],"durationUs":12}`. */
+/**
+ * One run of a rule:
+ * `{"source":"desk/a","value":3,"revision":7,"time":"2026-…","outcome":"wrote","result":3.3,"to":["desk/b"],"durationUs":12}`.
+ */
 const ruleRun = z.strictObject({
   source: address.optional(),
   value: value.optional(),
@@ -193,7 +208,7 @@ const ruleRun = z.strictObject({
   time,
   outcome: ruleOutcome,
   /**
-   * The written value before its conversion to the types of the destinations. null stands for an infinite number, which JSON cannot
+   * The written value before its conversion to the types of the destinations; null stands for an infinite number, which JSON cannot
    * represent.
    */
   result: valueOrNull.optional(),
@@ -203,7 +218,7 @@ const ruleRun = z.strictObject({
 });
 export type RuleRun = Shape<typeof ruleRun>;
 
-/** `GET /hub/trace?rule=<name>` returns one trace per rule with this name, newest run first. */
+/** The response to `GET /hub/trace?rule=<name>`: one trace per rule with this name, newest run first. */
 export const ruleTraces = named(
   'Traces',
   z.array(z.strictObject({ rule: text, file: text, isAlwaysRecorded: flag, runs: z.array(ruleRun) })),
@@ -211,7 +226,7 @@ export const ruleTraces = named(
 export type RuleTraces = Shape<typeof ruleTraces>;
 
 /**
- * `GET /hub/files` returns the result of the last load or reload:
+ * The response to `GET /hub/files`, with the result of the last load or reload:
  * `{"time":"2026-…","loaded":true,"reason":"","files":[{"path":"demo.json5","connections":2,"rules":5,"mistakes":[]}]}`.
  */
 export const loadReport = named(
@@ -219,7 +234,7 @@ export const loadReport = named(
   z.strictObject({
     time,
     loaded: flag.describe('false: the previous configuration remains active'),
-    /** The reason why the files were not loaded, in one sentence. Empty if they were loaded. */
+    /** The reason why the files were not loaded, in one sentence; empty if the files were loaded. */
     reason: text,
     files: z.array(z.strictObject({ path: text, connections: count, rules: count, mistakes: texts })),
   }),
@@ -227,8 +242,8 @@ export const loadReport = named(
 export type LoadReport = Shape<typeof loadReport>;
 
 /**
- * `POST /hub/reload` takes `{"shadow":true}`, or `{}`. After a reload in shadow, files that are saved later run in shadow as well, until a
- * normal reload.
+ * The body of `POST /hub/reload`: `{"shadow":true}`, or `{}`. After a reload in shadow, files that are saved later run in shadow as well,
+ * until a normal reload.
  */
 export const reloadRequest = named(
   'Reload',
@@ -236,15 +251,18 @@ export const reloadRequest = named(
 );
 export type ReloadRequest = Shape<typeof reloadRequest>;
 
-/** One side of a deviation. */
+/** One side of a deviation: the value and the origin that the parameter has, or would have had. */
 const deviationSide = z.strictObject({
-  /** Omitted if the value is unknown. */
+  /** The value on this side; omitted if unknown. */
   value: value.describe('For a trigger, the number of times it fired').optional(),
   origin: origin.optional(),
 });
 export type DeviationSide = Shape<typeof deviationSide>;
 
-/** `{"time":"2026-…","parameter":"desk/lamp","type":"B","done":{"value":false,"origin":{…}},"would":{"value":true,"origin":{…}}}`. */
+/**
+ * A difference between the writes that were made and those that rules in shadow would have made:
+ * `{"time":"2026-…","parameter":"desk/lamp","type":"B","done":{"value":false,"origin":{…}},"would":{"value":true,"origin":{…}}}`.
+ */
 const deviation = z.strictObject({
   time,
   parameter: address,
@@ -254,12 +272,12 @@ const deviation = z.strictObject({
 });
 export type Deviation = Shape<typeof deviation>;
 
-/** `GET /hub/shadow` returns `{"kind":"rules","rules":["lamp"],"count":1,"deviations":[…],…}`. */
+/** The response to `GET /hub/shadow`: `{"kind":"rules","rules":["lamp"],"count":1,"deviations":[…],…}`. */
 export const shadowReport = named(
   'Shadow',
   z.strictObject({
     since: time,
-    /** none: nothing runs in shadow. */
+    /** What runs in shadow: rules, the result of a reload, or nothing (`none`). */
     kind: z.enum(['rules', 'reload', 'none']),
     rules: texts.describe('The rules that run in shadow and not live'),
     left: texts.describe('The rules that run live and would not run after the reload'),
@@ -273,7 +291,7 @@ export type ShadowReport = Shape<typeof shadowReport>;
 
 const difference = z.strictObject({ added: texts, removed: texts, changed: texts });
 
-/** `POST /hub/reload` returns `{"swapped":{"connections":{…},"rules":{…}}}`, or `{"shadow":{…}}`. */
+/** The response to `POST /hub/reload`: `{"swapped":{"connections":{…},"rules":{…}}}`, or `{"shadow":{…}}`. */
 export const reloadAnswer = named(
   'Reloaded',
   z.strictObject({
@@ -293,16 +311,19 @@ const logEntry = z.strictObject({
 });
 export type LogEntry = Shape<typeof logEntry>;
 
-/** `GET /hub/log?after=7&level=warn` returns `{"entries":[{"n":9,"time":"2026-…","level":"warn","message":"…"}],"next":9,"count":"…"}`. */
+/**
+ * The response to `GET /hub/log?after=7&level=warn`:
+ * `{"entries":[{"n":9,"time":"2026-…","level":"warn","message":"…"}],"next":9,"count":"…"}`.
+ */
 export const logPage = named(
   'Log',
   z.strictObject({
-    /** Oldest first. */
+    /** The entries of the page, oldest first. */
     entries: z.array(logEntry),
     next: z.int().describe('The value of `after` for the next request'),
     /**
-     * Without a store, a hub begins a new count with another name each time it starts. With a store, the count continues, and clients miss
-     * no entries.
+     * The name of the numbering. Without a store, a hub begins a new numbering with another name each time it starts. With a store, the
+     * numbering continues, and clients miss no entries.
      */
     count: text.describe('Identifies the numbering: a different text means that the numbers have restarted'),
   }),
@@ -310,17 +331,17 @@ export const logPage = named(
 export type LogPage = Shape<typeof logPage>;
 
 /**
- * `GET /hub/health` returns
+ * The response to `GET /hub/health`:
  * `{"status":"ok","version":"0.1.0","epoch":"1f0c…","revision":7,"uptimeSeconds":12,"log":{…},"connections":[…]}`.
  */
 export const health = named(
   'Health',
   z.strictObject({
-    /** degraded: the log or a connection has a problem. */
+    /** `degraded` means that the log or a connection has a problem. */
     status: z.enum(['ok', 'degraded']),
     title: text.describe('The name of the installation; empty if it has none'),
     version: text,
-    /** Identifies this run of the hub. Revisions are valid only within their epoch. */
+    /** Identifies this run of the hub. Revisions are valid only within one epoch. */
     epoch: text,
     revision: count,
     uptimeSeconds: count,
@@ -339,7 +360,10 @@ export type Probe = Shape<typeof probe>;
 
 const pattern = z.union([text, z.strictObject({ regex: text })]);
 
-/** `{"id":1,"include":["desk/*",{"regex":"x"}],"exclude":[],"rate":2.5,"delivery":"latest"}`. Long lists are truncated. */
+/**
+ * A subscription of a client, as shown to operators:
+ * `{"id":1,"include":["desk/*",{"regex":"x"}],"exclude":[],"rate":2.5,"delivery":"latest"}`. Long lists are truncated.
+ */
 const clientSubscription = z.strictObject({
   id: count,
   include: z.array(pattern),
@@ -351,21 +375,24 @@ const clientSubscription = z.strictObject({
 
 /** The parameters that a client has selected: a plain client has `filters`, a `patchbay.v1` client has `subscriptions`. */
 const interests = z.strictObject({
-  /** Regular expressions. */
+  /** The regular expressions of a plain client. */
   filters: texts.describe('Only for plain clients').optional(),
   subscriptions: z.array(clientSubscription).optional(),
 });
 export type Interests = Shape<typeof interests>;
 
-/** How far a client lags behind. */
+/** How far a client lags behind, and how much it has sent and received. */
 const sessionStatus = z.strictObject({
-  /** live: the client receives changes as they happen; catching up: it is receiving missed values; stalled: it is not reading. */
+  /**
+   * `live`: the client receives changes as they happen; `catching up`: the client is receiving missed values; `stalled`: the client is not
+   * reading.
+   */
   state: z.enum(['live', 'catching up', 'stalled']),
-  /** The number of bytes that the hub holds for the client. */
+  /** The number of bytes that the hub holds for the client because the client has not read them. */
   unreadBytes: count,
-  /** How long the client has been behind; 0 if it is live. */
+  /** How long the client has been behind, in milliseconds; 0 if the client is live. */
   lagMs: count,
-  /** The amount of data sent to the client's socket since it connected, without WebSocket framing. */
+  /** The number of bytes sent to the client's socket since the client connected, without WebSocket framing. */
   sentBytes: count,
   sentFrames: count,
   receivedMessages: count,
@@ -380,39 +407,39 @@ const clientStatus = z.strictObject({
   user: text.describe('Empty for a client without a user'),
   name: text.describe('The name that the client gives itself with `?name=…`').optional(),
   browser: text.describe('`Firefox on Linux`; omitted for other programs').optional(),
-  /** The IP address. */
+  /** The IP address of the client. */
   address: text,
   protocol: clientProtocol,
-  /** When the client connected. */
+  /** The time at which the client connected. */
   since: time,
   ...interests.shape,
   ...sessionStatus.shape,
 });
 export type ClientStatus = Shape<typeof clientStatus>;
 
-/** `GET /hub/clients` returns `{"count":2,"clients":[{"id":1,"address":"127.0.0.1","protocol":"plain",…}]}`, slowest first. */
+/** The response to `GET /hub/clients`: `{"count":2,"clients":[{"id":1,"address":"127.0.0.1","protocol":"plain",…}]}`, slowest first. */
 export const clientList = named(
   'Clients',
   z.strictObject({
-    /** The total number; `clients` may contain fewer. */
+    /** The number of all connected clients; `clients` may contain fewer. */
     count,
     clients: z.array(clientStatus),
   }),
 );
 export type ClientList = Shape<typeof clientList>;
 
-/** `POST /hub/clients/<id>` takes `{"action":"disconnect"}`. */
+/** The body of `POST /hub/clients/<id>`: `{"action":"disconnect"}`. */
 export const clientControl = named(
   'ClientControl',
   z.strictObject({ action: z.enum(['disconnect'], { error: '"disconnect"' }) }),
 );
 export type ClientControl = Shape<typeof clientControl>;
 
-/** `GET /hub/dashboards` returns `{"dashboards":["studio"]}`, in alphabetical order. */
+/** The response to `GET /hub/dashboards`: `{"dashboards":["studio"]}`, in alphabetical order. */
 export const dashboardList = named('Dashboards', z.strictObject({ dashboards: texts }));
 export type DashboardList = Shape<typeof dashboardList>;
 
-/** `{"term":1,"machine":"studio-pc","lagMs":212,"gaps":0,"lostFires":0,"refused":0}`. */
+/** The state of the mirror of another hub: `{"term":1,"machine":"studio-pc","lagMs":212,"gaps":0,"lostFires":0,"refused":0}`. */
 const mirror = z.strictObject({
   term: count,
   lagMs: count.describe('The lag of the mirror of the hub: at most half a second under normal conditions'),
@@ -427,7 +454,7 @@ const mirror = z.strictObject({
   staleSince: time.describe('The time at which the hub became silent').optional(),
 });
 
-/** `{"hub":"west","state":"fresh","connections":["desk"],"parameters":12,"mirror":{…}}`. */
+/** A hub in the domain: `{"hub":"west","state":"fresh","connections":["desk"],"parameters":12,"mirror":{…}}`. */
 const domainHub = z.strictObject({
   hub: text,
   state: z.enum(['this', 'fresh', 'stale', 'unknown']),
@@ -440,7 +467,7 @@ const domainHub = z.strictObject({
 export type DomainHub = Shape<typeof domainHub>;
 
 /**
- * `GET /hub/hubs` returns
+ * The response to `GET /hub/hubs`:
  * `{"connection":"house","domain":"house","hub":"east","role":"alone","lease":{…},"link":{…},"hubs":[{"hub":"east","state":"this",…}]}`.
  */
 export const domain = named(

@@ -1,4 +1,4 @@
-// Parameters: their list, updates, and the causes of values.
+// The shapes for parameters: their list, updates, and the causes of values.
 import { z } from 'zod';
 import {
   address,
@@ -30,7 +30,7 @@ const about = named(
 );
 
 /**
- * `GET /hub/parameters` returns a list of parameters:
+ * An item in the response to `GET /hub/parameters`:
  * `{"parameter":"desk/lamp","type":"B","access":"read-write","state":"known","value":true,"revision":7,"time":"2026-…","origin":{…}}`.
  */
 const parameterInfo = named(
@@ -40,9 +40,9 @@ const parameterInfo = named(
     type: valueType,
     access: z.enum(['read-only', 'write-only', 'read-write']),
     state: z.enum(['known', 'unknown']),
-    /** Omitted if the state is unknown, and for a trigger. */
+    /** The current value; omitted if unknown, and for a trigger. */
     value: value.optional(),
-    /** `revision`, `time` and `origin` describe the last change. They are omitted if there was no change. */
+    /** The revision, the time and the origin of the last change; omitted if there was no change. */
     revision: count.optional(),
     time: time.optional(),
     origin: origin.optional(),
@@ -58,7 +58,7 @@ const recentChange = z.strictObject({
   parameter: address,
   type: valueType,
   value,
-  /** Omitted if the previous value was unknown. */
+  /** The value before the change; omitted if unknown. */
   previous: value.optional(),
   time,
   origin,
@@ -66,7 +66,7 @@ const recentChange = z.strictObject({
 });
 export type RecentChange = Shape<typeof recentChange>;
 
-/** `GET /hub/changes` returns `{"from":"2026-…","isComplete":true,"changes":[{"parameter":"desk/lamp","value":true,…}]}`. */
+/** The response to `GET /hub/changes`: `{"from":"2026-…","isComplete":true,"changes":[{"parameter":"desk/lamp","value":true,…}]}`. */
 export const recentChanges = named(
   'Changes',
   z.strictObject({
@@ -77,58 +77,63 @@ export const recentChanges = named(
 );
 export type RecentChanges = Shape<typeof recentChanges>;
 
-/** The response to `GET /parameters/<address>` if the client accepts JSON. */
+/** The response to `GET /parameters/<address>` if the client accepts JSON: the value. */
 export const parameterValue = named('Value', z.union([z.string(), z.number(), z.boolean()]));
 
 export const parameterList = named('Parameters', z.array(parameterInfo));
 
-/** `POST /update` takes `{"parameter":"desk/lamp","value":true}`. */
+/** The body of `POST /update`: `{"parameter":"desk/lamp","value":true}`. */
 export const update = named('Update', z.strictObject({ parameter: address, value }));
 export type Update = Shape<typeof update>;
 
-/** The response if the client accepts JSON: `{"p":"desk/lamp","v":true}`, with the converted value. */
+/** The response to `POST /update` if the client accepts JSON: `{"p":"desk/lamp","v":true}`, with the converted value. */
 export const updated = named('Updated', z.strictObject({ p: address, v: value }));
 export type Updated = Shape<typeof updated>;
 
-/** `{"parameter":"desk/lamp","type":"B","value":false,"previous":true,"origin":{…},"revision":7,"time":"2026-…","afterMs":3000}`. */
+/**
+ * A change in a chain of causes:
+ * `{"parameter":"desk/lamp","type":"B","value":false,"previous":true,"origin":{…},"revision":7,"time":"2026-…","afterMs":3000}`.
+ */
 const causedChange = z.strictObject({
   parameter: address,
   type: valueType,
-  /** The value of a trigger is 1. */
+  /** The new value; 1 for a trigger. */
   value,
-  /** Omitted if the previous value was unknown or equal, and for a trigger. */
+  /** The value before the change; omitted if unknown or equal, and for a trigger. */
   previous: value.optional(),
   origin,
-  /** Omitted if an equal value was written again. */
+  /** The revision of the change; omitted if an equal value was written again. */
   revision: count.optional(),
   time,
-  /** The time since the cause, in milliseconds. Omitted if the change came from outside, or if its cause is no longer kept. */
+  /** The time since the cause, in milliseconds; omitted if the change came from outside, or if its cause is no longer kept. */
   afterMs: duration.optional(),
-  /** When the device went offline, for a change that the device reported after its reconnection. */
+  /** The time at which the device went offline, for a change that the device reported after its reconnection. */
   awaySince: time.optional(),
 });
 export type CausedChange = Shape<typeof causedChange>;
 
-/** A value and its causes. */
+/** A value and the chain of its causes. */
 const causes = z.strictObject({
-  /** Omitted for a trigger. */
+  /** The value; omitted for a trigger. */
   value: value.optional(),
-  /** The last entry is the change from outside, unless causes are no longer stored. The chain is empty if there was no change. */
+  /**
+   * The last entry in the chain is the change from outside, unless causes are no longer stored. The chain is empty if there was no change.
+   */
   chain: z.array(causedChange).describe('Newest change first'),
   forgotten: z.int().describe('Number of changes before the last of the chain that are no longer stored'),
 });
 export type Causes = Shape<typeof causes>;
 
-/** `GET /hub/explain/<address>` returns `{"parameter":"desk/lamp","value":false,"chain":[…],"forgotten":0}`. */
+/** The response to `GET /hub/explain/<address>`: `{"parameter":"desk/lamp","value":false,"chain":[…],"forgotten":0}`. */
 export const explanation = named(
   'Explanation',
   causes.extend({
     parameter: address,
-    /** Omitted if these rules have not written the parameter. */
+    /** The value that rules in shadow would have written, with its causes; omitted if these rules have not written the parameter. */
     would: causes.describe('The value that the rules in shadow would have set').optional(),
-    /** Omitted if the device is online, or if there is no device. */
+    /** The time since when the device has been offline; omitted if the device is online, or if there is no device. */
     staleSince: time.describe('Since when the device has been offline; the value may be outdated').optional(),
-    /** Omitted if the value is kept, or if there is no store. */
+    /** Whether the value is not stored; omitted if the value is stored, or if there is no store. */
     isNotKept: yes.describe('The value is not stored: its writer uses most of the space').optional(),
   }),
 );

@@ -1,4 +1,4 @@
-// The records in the store (values, events, audit and snapshots), and the state of the store.
+// The shapes for the records in the store (values, events, audit and snapshots), and for the state of the store.
 import { z } from 'zod';
 import { auditKinds } from '../../model/reports/audit-entry.ts';
 import {
@@ -18,20 +18,22 @@ import {
   yes,
 } from './shape.ts';
 
-/** `{"from":…,"to":…,"lost":0,"reason":"the hub was down"}`; `lost` is the known number of unrecorded changes. */
+/**
+ * A period without a recording: `{"from":…,"to":…,"lost":0,"reason":"the hub was down"}`; `lost` is the known number of unrecorded changes.
+ */
 const historyGap = z.strictObject({ from: timeMs, to: timeMs, lost: count, reason: text });
 export type HistoryGap = Shape<typeof historyGap>;
 
 /**
- * raw: every number; intervals: every boolean; texts: every string; fires: the times at which a trigger fired, or the count in each bucket;
- * buckets: min, mean and max of numbers and booleans.
+ * What a history contains. raw: every number; intervals: every boolean; texts: every string; fires: the times at which a trigger fired, or
+ * the number of fires in each bucket; buckets: min, mean and max of numbers and booleans.
  */
 const historyKind = z.enum(['raw', 'intervals', 'texts', 'fires', 'buckets']);
 const figures = z.array(z.number().nullable());
 
 /**
- * `GET /hub/history/desk/level` returns `{"address":"desk/level","type":"F","from":…,"to":…,"kind":"raw","times":[…],…}`. Times are numbers
- * as well, because a plot needs thousands of numbers.
+ * The response to `GET /hub/history/desk/level`: `{"address":"desk/level","type":"F","from":…,"to":…,"kind":"raw","times":[…],…}`. Times
+ * are numbers as well, because a plot needs thousands of numbers.
  */
 export const history = named(
   'History',
@@ -42,30 +44,30 @@ export const history = named(
     to: timeMs,
     kind: historyKind,
     /**
-     * Omitted if there are no buckets. Buckets begin at multiples of this length; the first and the last bucket may extend beyond the
-     * range.
+     * The length of a bucket in milliseconds; omitted if there are no buckets. Buckets begin at multiples of this length; the first and the
+     * last bucket may extend beyond the range.
      */
     stepMs: count.describe('The length of a bucket').optional(),
     /**
-     * When each value began or each trigger fired. The first time may be before `from`, in which case its value still applied at `from`.
+     * The times at which the values began or the trigger fired. The first time may be before `from`, if its value still applied at `from`.
      */
     times: z.array(timeMs).describe('For buckets, the start of the bucket; the first may lie before `from`'),
-    /** For raw values, intervals and strings. */
+    /** The values at these times, for the kinds raw, intervals and texts. */
     values: z.array(valueOrNull).describe('The value from that time on; null: unknown').optional(),
-    /** For buckets; null if no value was known. */
+    /** The figures of each bucket; null if no value was known. */
     min: figures.optional(),
     mean: figures.describe('Each value weighted by its duration; for booleans the share of true').optional(),
     max: figures.optional(),
-    /** For buckets: the number of changes or fires. */
+    /** The number of changes or fires in each bucket. */
     counts: z.array(count).optional(),
-    /** Oldest first. Within a gap, the value is unknown. */
+    /** The gaps, oldest first. Within a gap, the value is unknown. */
     gaps: z.array(historyGap).describe('The periods without a recording'),
     more: yes.describe('true: the answer contains only the newest texts').optional(),
   }),
 );
 export type History = Shape<typeof history>;
 
-/** `GET /hub/history?filter=desk/` returns the histories of the parameters whose addresses match. */
+/** The response to `GET /hub/history?filter=desk/`: the histories of the parameters whose addresses match. */
 export const historyList = named(
   'Histories',
   z.strictObject({
@@ -75,40 +77,43 @@ export const historyList = named(
 );
 export type HistoryList = Shape<typeof historyList>;
 
-/** `{"parameter":"desk/mic","type":"B","value":true,"time":"2026-…","writer":{…}}`. */
+/** A cause of an event: `{"parameter":"desk/mic","type":"B","value":true,"time":"2026-…","writer":{…}}`. */
 const historyCause = z.strictObject({ parameter: address, type: valueType, value, time, writer: origin });
 export type HistoryCause = Shape<typeof historyCause>;
 
-/** `{"time":"2026-…","value":true,"previous":false,"writer":{…},"source":{…},"chain":[…]}`. */
+/** An event of a parameter: `{"time":"2026-…","value":true,"previous":false,"writer":{…},"source":{…},"chain":[…]}`. */
 const historyEvent = z.strictObject({
   time,
-  /** 1 for a trigger. */
+  /** The new value; 1 for a trigger. */
   value,
-  /** Omitted for a trigger, and if the previous value is not known. */
+  /** The value before the change; omitted for a trigger, and if unknown. */
   previous: value.optional(),
   /** The writer of the change, such as a rule. */
   writer: origin,
-  /** The writer of the external change that led to this change. */
+  /** The writer of the change from outside that led to this change. */
   source: origin,
-  /** The recorded causes, at most 20. */
+  /** The recorded causes of the change, at most 20. */
   chain: z.array(historyCause).describe('Its causes, newest first'),
 });
 export type HistoryEvent = Shape<typeof historyEvent>;
 
-/** `GET /hub/events/desk/lamp` returns `{"address":"desk/lamp","type":"B","events":[…],"next":"1795…-7"}`. */
+/** The response to `GET /hub/events/desk/lamp`: `{"address":"desk/lamp","type":"B","events":[…],"next":"1795…-7"}`. */
 export const eventList = named(
   'Events',
   z.strictObject({
     address,
     type: valueType,
     events: z.array(historyEvent).describe('Newest first'),
-    /** Omitted if there are no older events in the range. */
+    /** The position for the next query; omitted if there are no older events in the range. */
     next: text.describe('The value of `before` that returns older ones').optional(),
   }),
 );
 export type EventList = Shape<typeof eventList>;
 
-/** `{"n":9,"time":"2026-…","kind":"change","user":"api 10.0.0.3","address":"desk/lamp","before":false,"after":true,"count":1}` */
+/**
+ * An audit entry: `{"n":9,"time":"2026-…","kind":"change","user":"api
+ * 10.0.0.3","address":"desk/lamp","before":false,"after":true,"count":1}`.
+ */
 const auditEntry = z.strictObject({
   n: count,
   time,
@@ -122,12 +127,12 @@ const auditEntry = z.strictObject({
 });
 export type AuditEntry = Shape<typeof auditEntry>;
 
-/** `GET /hub/audit?address=desk/*&limit=1` returns `{"entries":[{"n":9,"time":"2026-…","kind":"change",…}],"next":9}`. */
+/** The response to `GET /hub/audit?address=desk/*&limit=1`: `{"entries":[{"n":9,"time":"2026-…","kind":"change",…}],"next":9}`. */
 export const auditPage = named(
   'Audit',
   z.strictObject({
     entries: z.array(auditEntry).describe('Newest first'),
-    /** Omitted on the last page. */
+    /** The position for the next query; omitted on the last page. */
     next: count.describe('The value of `before` that returns older ones').optional(),
   }),
 );
@@ -140,17 +145,17 @@ const savedSnapshot = z.strictObject({
 });
 export type SavedSnapshot = Shape<typeof savedSnapshot>;
 
-/** Snapshots are saved and recalled through `<connection>/<name>/save` and `/recall`. */
+/** A selection and its saved snapshots, which are saved and recalled through `<connection>/<name>/save` and `/recall`. */
 const snapshotSelection = z.strictObject({
   name: text,
-  /** Newest first. */
+  /** The snapshots, newest first. */
   saved: z.array(savedSnapshot),
   matches: text.describe('The last saved or recalled snapshot, as long as recalling it would write nothing').optional(),
 });
 export type SnapshotSelection = Shape<typeof snapshotSelection>;
 
 /**
- * `GET /hub/snapshots` returns
+ * The response to `GET /hub/snapshots`:
  * `{"connection":"store","selections":[{"name":"studio-1","saved":[{"name":"evening",…}],"matches":"evening"}]}`.
  */
 export const snapshotList = named(
@@ -163,24 +168,24 @@ export const snapshotList = named(
 );
 export type SnapshotList = Shape<typeof snapshotList>;
 
-/** `{"parameter":"desk/lamp","type":"B","value":true,"present":false,"differs":true}`. */
+/** A value in a snapshot: `{"parameter":"desk/lamp","type":"B","value":true,"present":false,"differs":true}`. */
 const snapshotValue = z.strictObject({
   parameter: address,
   type: valueType,
   value,
-  /** Omitted if the state is unknown, or the parameter no longer exists. */
+  /** The current value; omitted if unknown, or if the parameter no longer exists. */
   present: value.optional(),
   differs: flag.describe('Whether a recall would write it'),
 });
 
-/** `GET /hub/snapshots/studio-1/evening` returns `{"selection":"studio-1","name":"evening","time":"2026-…","values":[…]}`. */
+/** The response to `GET /hub/snapshots/studio-1/evening`: `{"selection":"studio-1","name":"evening","time":"2026-…","values":[…]}`. */
 export const snapshot = named(
   'Snapshot',
   z.strictObject({
     selection: text,
     name: text,
     time,
-    /** Values that a recall would not write are at the end. */
+    /** The values in the snapshot; values that a recall would not write are at the end. */
     values: z.array(snapshotValue).describe('In the order in which they are recalled'),
   }),
 );
@@ -192,14 +197,16 @@ export type StoreFile = Shape<typeof storeFile>;
 const storePart = z.enum(['values', 'history', 'audit']);
 export type StorePart = z.output<typeof storePart>;
 
-/** `GET /hub/store` returns `{"folder":"/srv/data","maxBytes":2000000000,"bytes":…,"files":[{"name":"values.db","bytes":…}],…}`. */
+/**
+ * The response to `GET /hub/store`: `{"folder":"/srv/data","maxBytes":2000000000,"bytes":…,"files":[{"name":"values.db","bytes":…}],…}`.
+ */
 export const storeStatus = named(
   'Store',
   z.strictObject({
-    /** `***` if the setting comes from the environment or a file. */
+    /** The path of the folder; `***` if the setting comes from the environment or a file. */
     folder: text,
     maxBytes: count.describe('Maximum disk space of the databases'),
-    /** The total size of all files in the folder. */
+    /** The total size of all files in the folder, in bytes. */
     bytes: count,
     files: z.array(storeFile),
     rows: z.array(
@@ -210,7 +217,7 @@ export const storeStatus = named(
         lost: count.describe('Changes that were not recorded since the hub started'),
       }),
     ),
-    /** The oldest recorded time for each kind of record. Omitted if nothing is recorded. */
+    /** The time of the oldest record of each kind; omitted if nothing is recorded. */
     oldest: z.strictObject({ history: time.optional(), audit: time.optional() }),
   }),
 );

@@ -4,11 +4,14 @@ import { z } from 'zod';
 import { type ErrorCode, errorCatalogue } from '../../model/error.ts';
 import { count, named, type Shape, text } from './shape.ts';
 
-/** RFC 9457: `{"type":"about:blank","title":"Not found","status":404,"detail":"none: no such dashboard","code":"not-found"}`. */
+/**
+ * An error as a problem object (RFC 9457): `{"type":"about:blank","title":"Not found","status":404,"detail":"none: no such
+ * dashboard","code":"not-found"}`.
+ */
 export const problem = named(
   'Problem',
   z.strictObject({
-    /** Always `about:blank`, because problems are distinguished by `code`. */
+    /** The type of the problem: always `about:blank`, because problems are distinguished by `code`. */
     type: text,
     /** The title that belongs to the code. */
     title: text,

@@ -1,4 +1,4 @@
-// The times in connections of type `schedule`.
+// The shapes for the entries of connections of type `schedule`.
 
 import { z } from 'zod';
 import { address, count, flag, named, type Shape, text, texts, time } from './shape.ts';
@@ -6,7 +6,10 @@ import { address, count, flag, named, type Shape, text, texts, time } from './sh
 const day = z.int().min(0).max(6).describe('0: Monday');
 const minutes = z.number().min(0).max(1440).describe('Minutes since midnight, as a clock in the zone shows them');
 
-/** `{"address":"opening/office","bars":[{"day":0,"from":360,"to":1320}],"except":[],"next":[{"time":"2026-…","open":false}]}`. */
+/**
+ * An entry of a schedule:
+ * `{"address":"opening/office","bars":[{"day":0,"from":360,"to":1320}],"except":[],"next":[{"time":"2026-…","open":false}]}`.
+ */
 const entry = z.strictObject({
   address,
   label: text.optional(),
@@ -26,11 +29,11 @@ const entry = z.strictObject({
 });
 export type ScheduleEntry = Shape<typeof entry>;
 
-/** `GET /hub/schedules` returns `{"schedules":[{"connection":"opening","zone":"Europe/Berlin","days":[…],"entries":[…]}]}`. */
+/** The response to `GET /hub/schedules`: `{"schedules":[{"connection":"opening","zone":"Europe/Berlin","days":[…],"entries":[…]}]}`. */
 export const scheduleList = named(
   'Schedules',
   z.strictObject({
-    /** The number of weeks after the current week. */
+    /** The requested week, as the number of weeks after the current week. */
     week: z.int(),
     count: count.describe('The number of entries that the user may read'),
     schedules: z.array(

@@ -6,15 +6,15 @@ import { type Origin, originKinds } from '../../model/parameter.ts';
 import { type Value, valueTypes } from '../../model/value.ts';
 import type { IsoTime } from '../time.ts';
 
-/** The type of a response with the given shape. */
+/** The type of the data that a shape describes. */
 export type Shape<Schema extends z.ZodType> = Immutable<z.output<Schema>>;
 
 export type Immutable<Type> = Type extends object ? { readonly [Key in keyof Type]: Immutable<Type[Key]> } : Type;
 
-/** The shapes that have a name in the OpenAPI document. */
+/** The shapes that have names in the OpenAPI document, with these names. */
 export const namedShapes = z.registry<{ id: string }>();
 
-/** Gives a name to a shape. */
+/** Registers a shape under a name for the OpenAPI document, and returns the shape. */
 export function named<Schema extends z.ZodType>(id: string, schema: Schema): Schema {
   namedShapes.add(schema, { id });
   return schema;

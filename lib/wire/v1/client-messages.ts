@@ -4,29 +4,29 @@
 import type { Value } from '../../model/value.ts';
 import type { Pattern } from '../pattern.ts';
 
-/** latest: the newest value of each parameter; all: every change, in order. */
+/** `latest`: the newest value of each parameter; `all`: every change, in order. */
 export type Delivery = 'latest' | 'all';
 
 /** `{"sub":1,"include":["desk/**"],"exclude":[],"rate":60,"delivery":"latest"}`: subscribes, or replaces subscription 1. */
 export interface Subscribe extends SubscriptionRequest {
   readonly sub: number;
-  /** The client's position when its link broke. If omitted, the client needs everything. */
+  /** The client's position when its connection was lost; if omitted, the client needs everything. */
   readonly since?: Since | undefined;
 }
 
-/** The parameters and delivery of a subscription. */
+/** The patterns, rate and delivery of a subscription. */
 export interface SubscriptionRequest {
-  /** The default is `["**"]`. */
+  /** The patterns for parameters to include; by default `["**"]`. */
   readonly include?: readonly Pattern[] | undefined;
-  /** The patterns for parameters to exclude. The default is none. */
+  /** The patterns for parameters to exclude; by default none. */
   readonly exclude?: readonly Pattern[] | undefined;
   /** The maximum number of updates per second, from 0.1 to 1000. If 0 or omitted, the hub sends one update per change. */
   readonly rate?: number | undefined;
-  /** How the hub delivers changes. The default is `latest`. */
+  /** How the hub delivers changes; by default `latest`. */
   readonly delivery?: Delivery | undefined;
 }
 
-/** `{"epoch":"1f0c…","rev":130}`: a run of the hub, and the revision up to which the client has received everything. */
+/** `{"epoch":"1f0c…","rev":130}`: an epoch of the hub, and the revision up to which the client has received everything. */
 export interface Since {
   readonly epoch: string;
   readonly rev: number;
@@ -37,7 +37,7 @@ export interface Unsubscribe {
   readonly unsub: number;
 }
 
-/** `{"set":[["desk/lamp",true],[8,0.5]],"ack":5}`: writes values in one turn. With `ack`, the hub responds when the turn is over. */
+/** `{"set":[["desk/lamp",true],[8,0.5]],"ack":5}`: writes values in one turn. With `ack`, the hub answers when the turn is over. */
 export interface Write {
   readonly set: readonly (readonly [target: Target, value: Value])[];
   readonly ack?: number | undefined;
@@ -45,10 +45,10 @@ export interface Write {
   readonly traceparent?: string | undefined;
 }
 
-/** A parameter, identified by its address or by the id that the hub has defined. */
+/** A parameter, named by its address or by the ID that the hub has defined. */
 export type Target = string | number;
 
-/** `{"ping":1}` is answered with `{"pong":1}`. The client chooses the number. */
+/** `{"ping":1}`: the hub answers with `{"pong":1}`. The client chooses the number. */
 export interface Ping {
   readonly ping: number;
 }
