@@ -223,7 +223,7 @@ export class Outbox {
   /** Counts a message that could not be created. */
   fail(name: string, reason: string): void {
     this.#counts.get(name)!.failed++;
-    this.#options.context.log.warn({}, `cannot send ${name}: ${reason}`, `not sent ${name}`);
+    this.#options.context.log.warn({}, `cannot send ${name}: ${reason}`, `cannot send ${name}`);
     this.#touch(name);
   }
 

@@ -31,7 +31,7 @@ export function readTlsFile(key: string, path: string | undefined, resolvePath: 
 
 /** Returns the schema for an integer within inclusive bounds. Error messages mention `unit`. */
 export function integerSetting(least: number, most: number, unit = ''): z.ZodNumber {
-  const expected = `integer ${least}..${most}${unit && ` (${unit})`}`;
+  const expected = `an integer ${least}..${most}${unit && ` (${unit})`}`;
   return z
     .number({ error: expected })
     .int({ error: expected })
@@ -41,7 +41,7 @@ export function integerSetting(least: number, most: number, unit = ''): z.ZodNum
 
 /** Returns the schema for a duration, which is given in milliseconds or as a string such as `'1m30s'`. */
 export function durationSetting(least: number, most = longestDurationMs) {
-  const expected = `integer ${least}..${most} (ms) or a duration such as "1m30s"`;
+  const expected = `an integer ${least}..${most} (ms) or a duration such as "1m30s"`;
   const number = z.number().meta({ type: 'integer', minimum: least, maximum: most });
   const text = z.string().meta({ pattern: durationPattern });
   return readBy(z.union([number, text], { error: expected }), expected, (input) => {

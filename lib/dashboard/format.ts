@@ -58,7 +58,7 @@ export const iconNames = [
 export type IconName = (typeof iconNames)[number];
 
 const line = (highest = maxLines) => {
-  const error = `integer 1..${highest}`;
+  const error = `an integer 1..${highest}`;
   return z.int({ error }).min(1, { error }).max(highest, { error });
 };
 const pair = (error: string) => z.tuple([line(), line()], { error });
@@ -141,9 +141,9 @@ const choices = record(z.string(), anyValue, { error: 'an object of values by na
 const formatting = {
   unit: text(16).optional().describe('Unit after the number; default: the unit of the parameter'),
   digits: z
-    .int({ error: 'integer 0..6' })
-    .min(0, { error: 'integer 0..6' })
-    .max(6, { error: 'integer 0..6' })
+    .int({ error: 'an integer 0..6' })
+    .min(0, { error: 'an integer 0..6' })
+    .max(6, { error: 'an integer 0..6' })
     .optional()
     .describe('Decimals of a number; default: as many as needed, at most three'),
 };
@@ -304,9 +304,9 @@ export const widgetSchemas = {
     address: target,
     lines: line(10).default(1).describe('Lines of the field'),
     maxLength: z
-      .int({ error: 'integer 1..10000' })
-      .min(1, { error: 'integer 1..10000' })
-      .max(10_000, { error: 'integer 1..10000' })
+      .int({ error: 'an integer 1..10000' })
+      .min(1, { error: 'an integer 1..10000' })
+      .max(10_000, { error: 'an integer 1..10000' })
       .default(1000)
       .describe('The maximum number of characters'),
     ...guarding,
@@ -409,9 +409,9 @@ export const widgetSchemas = {
     ...place,
     address: address.describe('<Connection ID>/<entry> of a schedule'),
     next: z
-      .int({ error: 'integer 0..5' })
-      .min(0, { error: 'integer 0..5' })
-      .max(5, { error: 'integer 0..5' })
+      .int({ error: 'an integer 0..5' })
+      .min(0, { error: 'an integer 0..5' })
+      .max(5, { error: 'an integer 0..5' })
       .default(3)
       .describe('The number of next times to list'),
     tone: tone.default('ok').describe('The tone while the entry is open'),

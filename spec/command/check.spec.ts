@@ -37,7 +37,7 @@ test('D-20: check names ten mistakes at once, with file, line, column and path, 
   t.deepEqual(
     lines.map((line) => line.slice(file.length + 1).replace(/(expected a regular expression, got "\("): .*/, '$1')),
     [
-      '3:30: connections.api.port: expected integer 0..65535, got 65536 (number)',
+      '3:30: connections.api.port: expected an integer 0..65535, got 65536 (number)',
       '3:62: connections.api.webSocketFilters[0]: expected a regular expression, got "("',
       '4:5: connections.Desk: expected a Connection ID of 1 to 64 characters a-z, 0-9 and -, got "Desk" (string)',
       '5:41: connections.desk.parameters[0]: expected a number, got "loud" (string)',
@@ -70,10 +70,10 @@ const settings: [what: string, connections: object | string, expected: string[]]
       d: { type: 'rest-api', port: null },
     },
     [
-      'connections.a.port: expected integer 0..65535, got -1 (number)',
-      'connections.b.port: expected integer 0..65535, got 1.5 (number)',
-      'connections.c.port: expected integer 0..65535, got "80" (string)',
-      'connections.d.port: expected integer 0..65535, got null',
+      'connections.a.port: expected an integer 0..65535, got -1 (number)',
+      'connections.b.port: expected an integer 0..65535, got 1.5 (number)',
+      'connections.c.port: expected an integer 0..65535, got "80" (string)',
+      'connections.d.port: expected an integer 0..65535, got null',
     ],
   ],
   [
@@ -96,7 +96,7 @@ const settings: [what: string, connections: object | string, expected: string[]]
       'connections.api.password: expected text, got ***',
       'connections.api.token: expected text, got ***',
       'connections.api.allowedOrigins[0]: expected an origin such as https://panel.example, got "x" (string)',
-      'connections.api.maxClients: expected integer 1..1000000, got 0 (number)',
+      'connections.api.maxClients: expected an integer 1..1000000, got 0 (number)',
     ],
   ],
   [

@@ -269,7 +269,7 @@ test.serial('an error is at its field, others are merged or shown, and leaving a
   await goTo(page, '#/studio?name=old');
   await spot(page, 'widgets[1]').click();
   await page.getByLabel('digits').fill('9');
-  await page.locator('.setting .error', { hasText: 'expected integer 0..6' }).waitFor();
+  await page.locator('.setting .error', { hasText: 'expected an integer 0..6' }).waitFor();
   t.true(await page.getByRole('button', { name: 'Save', exact: true }).isDisabled());
   await page.getByLabel('digits').fill('2');
   await writeFile(file, old.replace("'Door'", "'Gate'"));

@@ -100,7 +100,12 @@ test(
   { widgets: [{ type: 'group', widgets: [{ type: 'group', widgets: [] }] }] },
   `widgets[0].widgets[0].type: ${unknownName('type of widget', 'group', Object.keys(widgetSchemas).filter(isSingle))}`,
 );
-test('an empty size', mistakes, widget({ size: [0, 1] }), 'widgets[0].size[0]: expected integer 1..48, got 0 (number)');
+test(
+  'an empty size',
+  mistakes,
+  widget({ size: [0, 1] }),
+  'widgets[0].size[0]: expected an integer 1..48, got 0 (number)',
+);
 test(
   'a place outside',
   mistakes,

@@ -217,7 +217,7 @@ export class PendingWrites {
     const wanted = this.#wanted.get(instance);
     const isNewest = wanted !== undefined && wanted.change === change && wanted.value === value;
     if ('refused' in outcome) {
-      this.#options.log.warn({ parameter: id }, `cannot set ${id}: ${outcome.refused}`, `not set ${family.name}`);
+      this.#options.log.warn({ parameter: id }, `cannot set ${id}: ${outcome.refused}`, `cannot set ${family.name}`);
       if (isNewest)
         this.giveUp(
           instance,

@@ -100,7 +100,7 @@ export class Readings {
   }
 
   #warn(family: Family, error: unknown): void {
-    this.#log.warn({}, `cannot read ${family.name}: ${messageOf(error)}`, `not read ${family.name}`);
+    this.#log.warn({}, `cannot read ${family.name}: ${messageOf(error)}`, `cannot read ${family.name}`);
   }
 
   /** Sets the parameter that a pattern has read. If `isFirst` is true, the parameter is set only if the message has not set it yet. */

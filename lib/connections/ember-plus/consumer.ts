@@ -184,7 +184,7 @@ export class Consumer {
       message = decodeGlow(packet);
     } catch (error) {
       context.wire('in', packet, messageOf(error));
-      context.log.warn({}, `rejected a message: ${messageOf(error)}`, 'message refused');
+      context.log.warn({}, `rejected a message: ${messageOf(error)}`, 'rejected message');
       return;
     }
     context.wire('in', packet);
@@ -306,7 +306,7 @@ export class Consumer {
     const id = parent.id === '' ? name : `${parent.id}/${name}`;
     const mistake = parameterIdMistake(id);
     if (mistake !== undefined) {
-      log.warn({ path }, `skipped an element: ${mistake}`, 'element left out');
+      log.warn({ path }, `skipped an element: ${mistake}`, 'skipped element');
       return undefined;
     }
     const entry = createEntry(kind, path, id, parent, contents);

@@ -164,7 +164,7 @@ function numbersOf(kept: unknown): Map<string, number> {
 function refuseOf(context: ConnectionContext<EmberPlusSettings>): Refuse {
   return (bytes, reason) => {
     context.wire('in', bytes, reason);
-    context.log.warn({}, `rejected a message: ${reason}`, 'message refused'); // the reason contains numbers from outside
+    context.log.warn({}, `rejected a message: ${reason}`, 'rejected message'); // the reason contains numbers from outside
   };
 }
 

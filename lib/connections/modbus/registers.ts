@@ -94,7 +94,7 @@ function compile(settings: ModbusSettings): Items {
       else if (ids.has(id)) add(`expected each parameter once, got ${describe(id)} again`);
       else if (address + width - 1 > lastAddress) add(`expected addresses up to ${lastAddress}`, table);
       else if (!Number.isInteger(unitId) || unitId < 0 || unitId > 255)
-        add(`expected integer 0..255, got ${describe(filled(unit, values))}`, 'unitId');
+        add(`expected an integer 0..255, got ${describe(filled(unit, values))}`, 'unitId');
       ids.add(id);
       list.push({ ...drafts.item, id, address, unitId });
     }

@@ -17,7 +17,7 @@ export type RegisterType = (typeof registerTypes)[number];
 const bound = (about: string) => z.number({ error: 'a number' }).optional().describe(about);
 const text = (about: string) => z.string({ error: 'text' }).optional().describe(about);
 const addressSetting = (about: string) => integerSetting(0, 65_535).optional().describe(about);
-const unitExpected = 'integer 0..255, or text with variables such as "{u}"';
+const unitExpected = 'an integer 0..255, or text with variables such as "{u}"';
 const unitSetting = () => z.union([integerSetting(0, 255), z.string({ error: unitExpected })], { error: unitExpected });
 const wordOrderSetting = () => z.enum(['high-first', 'low-first'], { error: 'high-first or low-first' });
 

@@ -294,7 +294,7 @@ export class Bindings {
     try {
       value = payload.isEmpty && type !== 'S' && type !== 'T' ? null : binding.read(payload);
     } catch (error) {
-      context.log.warn({ parameter: id }, `cannot read ${id}: ${messageOf(error)}`, `not read ${id}`);
+      context.log.warn({ parameter: id }, `cannot read ${id}: ${messageOf(error)}`, `cannot read ${id}`);
       return;
     }
     if (value === undefined) return;

@@ -276,7 +276,7 @@ export class Bridge {
   }
 
   #warn(topic: string, message: string): void {
-    this.#options.context.log.warn({ topic }, `rejected a message to ${topic}: ${message}`, 'not written');
+    this.#options.context.log.warn({ topic }, `rejected a message to ${topic}: ${message}`, 'rejected message');
   }
 }
 

@@ -96,7 +96,7 @@ export class Discovery {
     try {
       return this.#read(topic, bytes, isRetained);
     } catch (error) {
-      this.#options.context.log.warn({ topic }, `cannot read ${topic}: ${messageOf(error)}`, 'document not read');
+      this.#options.context.log.warn({ topic }, `cannot read ${topic}: ${messageOf(error)}`, 'cannot read document');
       return true;
     }
   }

@@ -424,10 +424,13 @@ export class OscSession {
         return pending ?? own?.value;
       });
     } catch (error) {
-      const reason = `not sent: ${messageOf(error)}`;
-      this.#options.log.warn({}, `${binding.address}: ${reason}`, `not sent ${binding.address}`);
+      const reason = messageOf(error);
+      this.#options.log.warn({}, `cannot send ${binding.address}: ${reason}`, `cannot send ${binding.address}`);
       if (written?.isConfirmed === true)
-        this.#events.settle(written.id, new HubError('not-confirmed', `${written.id}: ${reason}`));
+        this.#events.settle(
+          written.id,
+          new HubError('not-confirmed', `${written.id}: cannot send the message: ${reason}`),
+        );
       return undefined;
     }
   }

@@ -43,7 +43,7 @@ const colorSetting = () =>
 const textSetting = () =>
   z.string({ error: 'text' }).max(maxTextLength, { error: `text of at most ${maxTextLength} characters` });
 
-const keyExpected = `integer 0..${highestKey}, "row/column" from 0, or text with variables such as "{n}"`;
+const keyExpected = `an integer 0..${highestKey}, "row/column" from 0, or text with variables such as "{n}"`;
 const keySchema = z.strictObject({
   key: z
     .union([integerSetting(0, highestKey), z.string({ error: keyExpected })], { error: keyExpected })
@@ -347,7 +347,8 @@ function declarationsOfKey(key: OwnKey): ParameterDeclaration[] {
 
 function acceptBrightness(input: unknown): Value {
   const value = convert('I', input) as number;
-  if (value < 0 || value > 100) throw new HubError('out-of-range', `expected integer 0..100, got ${describe(input)}`);
+  if (value < 0 || value > 100)
+    throw new HubError('out-of-range', `expected an integer 0..100, got ${describe(input)}`);
   return value;
 }
 

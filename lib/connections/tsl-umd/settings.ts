@@ -26,7 +26,7 @@ export const maxDisplays = 4096;
 /** The maximum number of destinations for packets. */
 const maxPlaces = 16;
 
-const numberExpected = `integer 0..${everywhere}, or text with variables such as "{n}"`;
+const numberExpected = `an integer 0..${everywhere}, or text with variables such as "{n}"`;
 const numberSetting = () =>
   z.union([integerSetting(0, everywhere), z.string({ error: numberExpected })], { error: numberExpected });
 
@@ -167,7 +167,7 @@ function compile({ version, displays }: TslSettings): Displays {
         ['screen', everywhere],
       ] as const)
         if (!/^\d{1,5}$/.test(numbers[name]) || Number(numbers[name]) > most)
-          add(`expected integer 0..${most}, got ${describe(numbers[name])}`, name);
+          add(`expected an integer 0..${most}, got ${describe(numbers[name])}`, name);
       const place = `${Number(numbers.screen)}/${Number(numbers.index)}`;
       const idMistake = parameterIdMistake(`${id}/brightness`);
       if (idMistake !== undefined) add(idMistake);
@@ -227,7 +227,7 @@ function acceptNumber(input: unknown, most: number, isColour: boolean): Value {
   const isText = isColour && typeof input === 'string' && Number.isNaN(Number.parseFloat(input));
   const value = isText ? (colours as readonly string[]).indexOf(input) : (convert('I', input) as number);
   if (value < 0 || value > most) {
-    const expected = isColour ? `one of ${colours.join(', ')}` : `integer 0..${most}`;
+    const expected = isColour ? `one of ${colours.join(', ')}` : `an integer 0..${most}`;
     throw new HubError('out-of-range', `expected ${expected}, got ${describe(input)}`);
   }
   return value;

@@ -205,7 +205,7 @@ export class ManualSwitches {
       if (kept.until === undefined)
         this.#log.info(
           {},
-          `${describeKept(kept)}: this ends with the hub; after a restart its flow file applies again`,
+          `${describeKept(kept)}: this lasts until the hub stops; after a restart, the flow file applies again`,
         );
   }
 

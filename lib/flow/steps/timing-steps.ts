@@ -157,7 +157,7 @@ function boundedDelay(ms: number, { causalScheduler, overflow, open, causeBytes 
 
 // Steps that pass on some values and drop others, without delay.
 
-const count = z.int({ error: 'integer from 0' }).min(0, { error: 'integer from 0' });
+const count = z.int({ error: 'an integer of at least 0' }).min(0, { error: 'an integer of at least 0' });
 const yes = z.literal(true, { error: 'true' });
 
 export const passingSteps: readonly NamedStep[] = [
@@ -170,7 +170,7 @@ export const passingSteps: readonly NamedStep[] = [
   ofNumbers(
     'deadband',
     'drops values that differ by less than this from the last one passed on',
-    z.number({ error: 'a number' }).min(0, { error: 'a number from 0' }),
+    z.number({ error: 'a number' }).min(0, { error: 'a number of at least 0' }),
     (band) => distinctUntilChanged((last, value) => Math.abs(Number(value) - Number(last)) < band),
   ),
 ];

@@ -91,7 +91,7 @@ const itemBytes = 64;
 /** The number of values whose bytes are counted at a time. */
 const countedTogether = 64;
 const windowForm = "{ of: 'max', over: '10s' } or { of: 'mean', count: 5 }";
-const countForm = `integer 1..${maxInWindow}`;
+const countForm = `an integer 1..${maxInWindow}`;
 
 const results = {
   min: (window: SlidingWindow) => window.least,

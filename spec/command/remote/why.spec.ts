@@ -143,7 +143,7 @@ test('unknown names, unknown states and bad queries are answered as by other end
     ['explain/%ff', 400, /percent-encoded/],
     ['trace?rule=hal', 404, /^unknown rule "hal", did you mean "half"\?\n$/],
     ['trace', 400, /^query: expected rule=<name> once, got none\n$/],
-    ['trace?rule=a&rule=b', 400, /got more\n$/],
+    ['trace?rule=a&rule=b', 400, /got several\n$/],
   ];
   for (const [path, status, text] of cases) {
     const response = await fetch(`http://127.0.0.1:${port}/hub/${path}`, { headers: { accept: 'text/plain' } });

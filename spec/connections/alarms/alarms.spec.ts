@@ -187,9 +187,9 @@ const mistakes: [alarms: object, mistake: RegExp][] = [
   [{ a: { when: 'desk/text' } }, /alarms\.a\.when: expected a parameter of type B, got "desk\/text" \(S\)/],
   [
     { a: { when: 'desk/a', delay: '10 s' } },
-    /delay: expected integer 0\.\.2147483647 \(ms\) or a duration such as "1m30s", got "10 s"/,
+    /delay: expected an integer 0\.\.2147483647 \(ms\) or a duration such as "1m30s", got "10 s"/,
   ],
-  [{ a: { when: 'desk/a', priority: 0 } }, /priority: expected integer 1\.\.9, got 0/],
+  [{ a: { when: 'desk/a', priority: 0 } }, /priority: expected an integer 1\.\.9, got 0/],
   [{ all: { when: 'desk/a' } }, /alarms\.all: expected a name other than "all": all\/… is reserved for the totals/],
   [
     { a: { when: 'desk/a' }, 'a/active': { when: 'desk/a' }, 'a/b': { when: 'desk/a' } },

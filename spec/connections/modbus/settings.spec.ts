@@ -96,7 +96,7 @@ for (const [settings, mistake] of [
   ["tcp: 'a:1', parameters: { a: { holding: 1, scale: 0 } }", /expected a number other than 0/],
   [
     "tcp: 'a:1', parameters: { 'u{u:255..256}/a': { holding: 1, unitId: '{u}' } }",
-    /expected integer 0\.\.255, got "256"/,
+    /expected an integer 0\.\.255, got "256"/,
   ],
   ["tcp: 'a:1', parameters: { a: { holding: 1, unitId: '{u}' } }", /unknown variable "u"/],
 ] as const)

@@ -346,7 +346,7 @@ test('errors in the settings are found before anything runs', async (t) => {
   t.regex(await check({ surfaces: { a: { keys: { 'k/{n:1..2}': { key: '{m}' } } } } }), /unknown variable/);
   t.regex(await check({ surfaces: { a: {}, b: {} } }), /expected each device once/);
   t.regex(await check({ surfaces: { a: { keys: { connected: { key: 1, color: 'mauve' } } } } }), /expected #rrggbb/);
-  t.regex(await check({ surfaces: { a: { keys: { x: { key: 'first' } } } } }), /expected integer 0\.\.1023/);
+  t.regex(await check({ surfaces: { a: { keys: { x: { key: 'first' } } } } }), /expected an integer 0\.\.1023/);
   t.regex(
     await check({ surfaces: { 'd/{a:1..100}': { device: '{a}', keys: { 'k/{n:0..200}': { key: '{n}' } } } } }),
     /expected at most 16384 keys/,

@@ -68,12 +68,12 @@ for (const [settings, mistake] of [
   ['listen: 1, version: 2', /version: (?:expected )?one of 3\.1, 4, 5/],
   [
     'listen: 1, version: 3.1, displays: { a: { index: 127 } }',
-    /displays\.a\.index: expected integer 0\.\.126, got "127"/,
+    /displays\.a\.index: expected an integer 0\.\.126, got "127"/,
   ],
   ['listen: 1, version: 4, displays: { a: { index: 1, screen: 2 } }', /expected no screen in version 4/],
   ["listen: 1, displays: { 'a/{n:1..2}': { index: 7 } }", /expected each index once, got 7 twice/],
   ["listen: 1, displays: { 'a/{n:1..2}': { index: '{m}' } }", /unknown variable "m", expected one of n/],
-  ["listen: 1, displays: { 'a/{n:1..2}': { index: 'x{n}' } }", /expected integer 0\.\.65535, got "x1"/],
+  ["listen: 1, displays: { 'a/{n:1..2}': { index: 'x{n}' } }", /expected an integer 0\.\.65535, got "x1"/],
   [
     "listen: 1, displays: { 'a/{n:1..2}': { index: '{n}' }, 'a/2': { index: 9 } }",
     /expected each display once, got "a\/2"/,

@@ -88,7 +88,7 @@ test('tsl-umd-v5 receives over UDP what is written: text, lamps, brightness', as
   const { text, lh_tally, text_tally, rh_tally, brightness } = display;
   t.deepEqual([text, lh_tally, text_tally, rh_tally, brightness], ['Studio', 1, 2, 3, 1]);
   t.throws(() => hub.write('it/cam/3/lh', 'blue', writer), { message: /expected one of off, red, green, amber/ });
-  t.throws(() => hub.write('it/cam/3/brightness', 4, writer), { message: /expected integer 0\.\.3/ });
+  t.throws(() => hub.write('it/cam/3/brightness', 4, writer), { message: /expected an integer 0\.\.3/ });
 });
 
 test('tsl-umd-v5 receives over TCP, framed by DLE and STX', async (t) => {

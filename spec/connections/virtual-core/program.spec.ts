@@ -34,15 +34,15 @@ test('all mistakes of a core, its neighbours and rules are reported together', a
     rules: [{ from: 'core/lamp/elapsd', to: 'core/lamp' }],
   });
   t.deepEqual(found, [
-    'connections.clock.timers[0]: expected integer 0..2147483647 (ms) or a duration such as "1m30s", got -1 (number)',
+    'connections.clock.timers[0]: expected an integer 0..2147483647 (ms) or a duration such as "1m30s", got -1 (number)',
     'connections.core.inputs.mic: unknown parameter "desk/mik", did you mean "desk/mic"?',
     'connections.core.inputs.ghost: unknown connection "dask", did you mean "desk"? (address "dask/mic")',
     'connections.core.inputs.bad: expected <Connection ID>/<Parameter ID>, got "desk" (string)',
     'connections.core.inputs.self: unknown parameter "core/nothing", expected one of core/a, core/b, core/sum, core/lamp, core/lamp/elapsed, core/unchecked, core/unchecked/elapsed',
     'connections.core.outputs.a: expected no cycle, got a → b → a',
     'connections.core.outputs.sum.expression: unknown name "lefel", did you mean "level"?',
-    'connections.core.outputs.lamp.in: expected true, false or the name of a B or T, got "level" (F)',
-    'connections.core.outputs.lamp.pt: expected integer 0..2147483647 (ms), a duration such as "5s" or the name of an I or F, got -5 (number)',
+    'connections.core.outputs.lamp.in: expected true, false or the name of an input or output of type B or T, got "level" (F)',
+    'connections.core.outputs.lamp.pt: expected an integer 0..2147483647 (ms), a duration such as "5s" or the name of an input or output of type I or F, got -5 (number)',
     'rules[0].from: unknown parameter "core/lamp/elapsd", did you mean "core/lamp/elapsed"?',
     'rules[0].to: expected a writable parameter, but "core/lamp" is read-only',
   ]);
@@ -67,8 +67,8 @@ test(
     'outputs.kind.type: expected S, B, I, F or T, got "X" (string)',
     'outputs.extra.pt: unknown setting "pt", expected one of block, set, reset',
     'outputs.typo.pd: unknown setting "pd", did you mean "pt"?',
-    'outputs.missing.pt: expected integer 0..2147483647 (ms), a duration such as "5s" or the name of an I or F, got nothing',
-    'outputs.list.in: expected true, false or the name of a B or T, got ["mic"] (array)',
+    'outputs.missing.pt: expected an integer 0..2147483647 (ms), a duration such as "5s" or the name of an input or output of type I or F, got nothing',
+    'outputs.list.in: expected true, false or the name of an input or output of type B or T, got ["mic"] (array)',
   ],
 );
 
@@ -110,12 +110,12 @@ test(
     unknown: { block: 'TP', in: 'mik', pt: 'second/elapsed' },
   },
   [
-    'outputs.words.set: expected true, false or the name of a B or T, got "text" (S)',
-    'outputs.number.reset: expected true, false or the name of a B or T, got "level" (F)',
-    'outputs.flag.pv: expected integer -9007199254740991..9007199254740991 or the name of an I or F, got "mic" (B)',
-    'outputs.half.pv: expected integer -9007199254740991..9007199254740991 or the name of an I or F, got 0.5 (number)',
-    'outputs.long.pt: expected integer 0..2147483647 (ms), a duration such as "5s" or the name of an I or F, got 2147483648 (number)',
-    'outputs.second.in: expected true, false or the name of a B or T, got "flag/count" (I)',
+    'outputs.words.set: expected true, false or the name of an input or output of type B or T, got "text" (S)',
+    'outputs.number.reset: expected true, false or the name of an input or output of type B or T, got "level" (F)',
+    'outputs.flag.pv: expected an integer -9007199254740991..9007199254740991 or the name of an input or output of type I or F, got "mic" (B)',
+    'outputs.half.pv: expected an integer -9007199254740991..9007199254740991 or the name of an input or output of type I or F, got 0.5 (number)',
+    'outputs.long.pt: expected an integer 0..2147483647 (ms), a duration such as "5s" or the name of an input or output of type I or F, got 2147483648 (number)',
+    'outputs.second.in: expected true, false or the name of an input or output of type B or T, got "flag/count" (I)',
     'outputs.unknown.in: unknown name "mik", did you mean "mic"?',
   ],
 );

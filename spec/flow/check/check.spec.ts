@@ -62,17 +62,17 @@ const mistakes: [title: string, flow: unknown, ...expected: RegExp[]][] = [
   [
     'an invalid duration',
     { connections: { x: { type: 'timer', timers: ['1 s'] } } },
-    /connections\.x\.timers\[0\]: expected integer 0\.\.2147483647 \(ms\) or a duration such as "1m30s", got "1 s" \(string\)/,
+    /connections\.x\.timers\[0\]: expected an integer 0\.\.2147483647 \(ms\) or a duration such as "1m30s", got "1 s" \(string\)/,
   ],
   [
     'an interval of 0',
     { connections: { x: { type: 'timer', pulses: [{ interval: 0 }] } } },
-    /connections\.x\.pulses\[0\]\.interval: expected integer 1\.\.2147483647 \(ms\) or a duration such as "1m30s", got 0 \(number\)/,
+    /connections\.x\.pulses\[0\]\.interval: expected an integer 1\.\.2147483647 \(ms\) or a duration such as "1m30s", got 0 \(number\)/,
   ],
   [
     'a port out of range',
     { connections: { x: { type: 'rest-api', port: 70000 } } },
-    /connections\.x\.port: expected integer 0\.\.65535, got 70000 \(number\)/,
+    /connections\.x\.port: expected an integer 0\.\.65535, got 70000 \(number\)/,
   ],
   [
     'an invalid address',

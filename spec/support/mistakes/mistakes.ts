@@ -70,8 +70,8 @@ export const mistakes = [
       'expected each Parameter ID once, got "a" twice',
       'cannot',
     ],
-    ['a port as text', "x: { type: 'rest-api', ¦port: '80' },", 'expected integer 0..65535, got "80" (string)'],
-    ['a port out of range', "x: { type: 'rest-api', ¦port: 70000 },", 'expected integer 0..65535, got 70000'],
+    ['a port as text', "x: { type: 'rest-api', ¦port: '80' },", 'expected an integer 0..65535, got "80" (string)'],
+    ['a port out of range', "x: { type: 'rest-api', ¦port: 70000 },", 'expected an integer 0..65535, got 70000'],
     [
       'two connections on one port',
       "x: { type: 'rest-api', port: 8090 },\n    ¦y: { type: 'rest-api', port: 8090 },",

@@ -258,7 +258,7 @@ export const ruleMistakes = [
     ],
     ['a negative duration', '{ ¦delay: -5 }', 'expected a duration of 0..'],
     ['distinctUntilChanged: false', '{ ¦distinctUntilChanged: false }', 'expected true, got false'],
-    ['a count that is no whole number', '{ ¦take: 1.5 }', 'expected integer from 0, got 1.5'],
+    ['a count that is no whole number', '{ ¦take: 1.5 }', 'expected an integer of at least 0, got 1.5'],
     ['a condition of a step that is a number', "{ filter: '¦value' }", 'as in value > 0', 'cannot'],
     ['scan without its settings', "{ ¦scan: 'sum + value' }", 'expected { seed: 0, expression: "sum + value" }'],
     ['a mistake in scan', "{ scan: { seed: 0, expression: '¦summ + value' } }", 'did you mean "sum"?', 'cannot'],

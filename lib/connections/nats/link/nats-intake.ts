@@ -234,7 +234,7 @@ export class Intake {
     if (nowMs - this.#reportedMs < reportEveryMs) return;
     this.#reportedMs = nowMs;
     const message = `hub "${hub}" sends more than this hub can process: this hub drops the excess and requests it again later`;
-    this.#log.warn({ hub, limitBytes: maxWaitingBytes }, message, 'sends too much');
+    this.#log.warn({ hub, limitBytes: maxWaitingBytes }, message, 'too many messages');
   }
 }
 

@@ -162,7 +162,7 @@ function watch(connection: NatsConnection, log: Log): void {
   void (async () => {
     for await (const status of connection.status())
       if (status.type === 'error')
-        log.warn({}, `the server reports an error: ${messageOf(status.error)}`, 'refused by the server');
+        log.warn({}, `the server reports an error: ${messageOf(status.error)}`, 'server error');
   })();
 }
 

@@ -128,7 +128,7 @@ export class MirroredHub implements Remote {
       if (nowMs - refusedAtMs < refusedEveryMs) return; // this may happen a million times
       refusedAtMs = nowMs;
       const message = `hub "${owner.hub}" shares ${what}: the rest is not shown here`;
-      log.warn({ hub: owner.hub }, message, 'shares too much');
+      log.warn({ hub: owner.hub }, message, 'too many shared parameters');
     };
     this.#parameters = new MirroredParameters({ ...context, owner: owner.hub, remote: this, refuse });
     this.#fires = new FireCounts((number) => this.#parameters.at(number));
@@ -244,7 +244,7 @@ export class MirroredHub implements Remote {
     if (terms === undefined || report < this.#term) return; // a late message from the previous holder
     this.counts.refused++;
     const message = `ignored a message from hub "${owner.hub}" in term ${report}: its lease is in another term`;
-    log.warn({ hub: owner.hub, term: report }, message, 'not its term');
+    log.warn({ hub: owner.hub, term: report }, message, 'lease in another term');
   }
 
   /**
@@ -500,7 +500,11 @@ export class MirroredHub implements Remote {
     const { hub, log } = this.#context;
     const lost = [...lostFires.values()].reduce((sum, one) => sum + one);
     this.counts.lostFires += lost;
-    log.warn({ hub: this.hub, lost }, `lost ${counted(lost, 'trigger firing')} from hub "${this.hub}"`, 'fires lost');
+    log.warn(
+      { hub: this.hub, lost },
+      `lost ${counted(lost, 'trigger firing')} from hub "${this.hub}"`,
+      'lost trigger firings',
+    );
     hub.mirroring.reportLost(lostFires);
   }
 }

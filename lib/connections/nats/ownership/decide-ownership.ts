@@ -112,7 +112,7 @@ function createParts(
   const creations = new Creations();
   const placed = <T>(place: Place, what: string, parse: (data: unknown) => T) => {
     const warnOfInvalid = (reason: string) =>
-      log.warn({}, `ignored the stored value of ${what}, which is invalid: ${reason}`, 'invalid in a stream');
+      log.warn({}, `ignored the stored value of ${what}, which is invalid: ${reason}`, 'invalid stored value');
     return new StreamRegister({ connection, creations, ...place, parse, warnOfInvalid });
   };
   const registerOf = (name: string, part: number) =>

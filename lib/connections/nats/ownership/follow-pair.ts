@@ -79,7 +79,7 @@ class PairedHub {
     standing.notify();
     if (!wasRunning) return;
     const { term } = standing;
-    context.log.warn({ term }, `stopped the connections and rules of term ${term}: ${reason}`);
+    context.log.warn({ term }, `stopped running the connections and rules in term ${term}: ${reason}`);
   }
 
   /**

@@ -119,7 +119,7 @@ export const endpoints = [
       'Shows other editors of the same file that the user has a rule open; expires 90 seconds after the last request',
     body: openedSheet,
     answer: otherSheets,
-    answered: 'The rules of the file that others have open',
+    answered: 'The rules in the file that other users have open',
     errors: { 403: errors[403], 404: errors[404] },
     async act({ hub, id }, sheet, { by, principal }) {
       const others = await editingOf(hub).noteSheet(sheet, principal.name || by.name, rightsOf(principal, id));
@@ -131,7 +131,7 @@ export const endpoints = [
     need: 'edit',
     id: 'confirmEdit',
     tag: 'editing',
-    summary: 'Keeps a change of a REST API or of users, which is otherwise reverted after 30 seconds',
+    summary: 'Keeps a change to a REST API or to users, which is otherwise reverted after 30 seconds',
     body: confirmRequest,
     answer: confirmed,
     answered: 'The change is kept',
@@ -149,7 +149,7 @@ export const endpoints = [
     need: 'edit',
     id: 'listRevisions',
     tag: 'editing',
-    summary: 'The last saved change sets, the newest first',
+    summary: 'The most recently saved change sets, newest first',
     query: z.object({ file: text.optional().describe('Only the change sets of this file') }),
     answer: revisionList,
     errors: { 400: 'The query is not valid' },

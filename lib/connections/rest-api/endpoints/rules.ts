@@ -76,7 +76,7 @@ export const endpoints = [
     need: 'manage',
     id: 'trace',
     tag: 'causes',
-    summary: 'The last 50 runs of the rules with a name',
+    summary: 'The most recent 50 runs of the rules with a given name',
     query: z.object({ rule: text.describe('Name of the rule') }),
     answer: ruleTraces,
     errors: { 400: 'The name is missing, or given more than once', 404: 'Rule not found' },

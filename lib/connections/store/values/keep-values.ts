@@ -280,7 +280,7 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
       if (this.#reportedRefused.has(writer)) continue;
       this.#reportedRefused.add(writer);
       const text = `values of ${writer} are not stored: this writer uses most of the space that maxSize leaves for values`;
-      log.warn({ writer, values }, text, `not kept ${writer}`);
+      log.warn({ writer, values }, text, `values of ${writer} not stored`);
       const after = `${counted(values, 'value')} not stored`;
       const cause = 'this writer uses most of the space that maxSize leaves for values';
       hub.persistence.note({ kind: 'lost', user: writer, address: '', after, cause });

@@ -190,7 +190,7 @@ interface BlockType {
 }
 
 const flag: ArgumentKind = {
-  ...describeKind('true, false or the name of a B or T', z.boolean()),
+  ...describeKind('true, false or the name of an input or output of type B or T', z.boolean()),
   types: ['B', 'T'],
   isLiteral: (value) => typeof value === 'boolean',
 };
@@ -233,7 +233,7 @@ export const blockTypes: Readonly<Record<string, BlockType>> = {
 function integerArgument(least: number, most: number, unit = ''): ArgumentKind {
   const literal = z.number().meta({ type: 'integer', minimum: least, maximum: most });
   return {
-    ...describeKind(`integer ${least}..${most}${unit} or the name of an I or F`, literal),
+    ...describeKind(`an integer ${least}..${most}${unit} or the name of an input or output of type I or F`, literal),
     types: ['I', 'F'],
     isLiteral: (value) => Number.isInteger(value) && (value as number) >= least && (value as number) <= most,
   };

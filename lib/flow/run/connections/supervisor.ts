@@ -450,7 +450,7 @@ class OwnParameters {
       this.#log.warn(
         { parameter: parameterId },
         `cannot set ${parameterId}: ${messageOf(error)}`,
-        `not set ${parameterId}`,
+        `cannot set ${parameterId}`,
       );
     }
   }
@@ -640,11 +640,11 @@ export class HeldWrites {
     const bytes = bytesOf(value);
     const isTooMuch = () => this.#account.bytes + bytes > maxHeldBytes;
     if (values.length === maxHeldWrites) {
-      this.#log.warn({ parameter: parameterId }, `${parameterId}: ${heldTooMany}`, 'held too many');
+      this.#log.warn({ parameter: parameterId }, `${parameterId}: ${heldTooMany}`, 'too many held writes');
       this.#dropOldest(values);
     }
     if (isTooMuch()) {
-      this.#log.warn({ parameter: parameterId }, `${parameterId}: ${heldTooMuch}`, 'held too much');
+      this.#log.warn({ parameter: parameterId }, `${parameterId}: ${heldTooMuch}`, 'held writes too large');
       while (values.length > 0 && isTooMuch()) this.#dropOldest(values);
       if (isTooMuch()) return;
     }
@@ -658,7 +658,7 @@ export class HeldWrites {
 
   #letGo(): void {
     this.forget();
-    this.#log.warn({}, heldInAll, 'held in all');
+    this.#log.warn({}, heldInAll, 'too much held data');
   }
 }
 

@@ -81,7 +81,7 @@ const mistakes: readonly (readonly [settings: object, reported: string])[] = [
   ],
   [
     { port: { env: 'PATCHBAY_SPEC_NAME' } },
-    'connections.api.port: expected integer 0..65535, got {"env":"PATCHBAY_SPEC_NAME"} (object)',
+    'connections.api.port: expected an integer 0..65535, got {"env":"PATCHBAY_SPEC_NAME"} (object)',
   ],
 ];
 

@@ -141,7 +141,7 @@ export interface Request {
   readonly since: Since | undefined;
 }
 
-const idExpected = 'integer 0..2147483647';
+const idExpected = 'an integer 0..2147483647';
 /** The schema of the number of a subscription. */
 export const subscriptionId = z
   .int({ error: idExpected })

@@ -84,9 +84,9 @@ const wrong: [what: string, message: unknown, error: RegExp, sub?: number | unde
   ['set of no pairs', { set: [['desk/lamp', true], ['desk/lamp']] }, /^set\[1\]: expected \[address, value\], got /],
   ['ack of text', { set: [], ack: 'x' }, /^ack: expected an integer, got "x"/],
   ['set with more', { set: [], what: 1 }, /^unknown key "what"/],
-  ['sub of text', { sub: 'x' }, /^sub: expected integer 0\.\.2147483647, got "x"/],
-  ['sub below 0', { sub: -1 }, /^sub: expected integer 0\.\.2147483647, got -1/, -1],
-  ['sub of a fraction', { sub: 1.5 }, /^sub: expected integer 0\.\.2147483647, got 1.5/, 1.5],
+  ['sub of text', { sub: 'x' }, /^sub: expected an integer 0\.\.2147483647, got "x"/],
+  ['sub below 0', { sub: -1 }, /^sub: expected an integer 0\.\.2147483647, got -1/, -1],
+  ['sub of a fraction', { sub: 1.5 }, /^sub: expected an integer 0\.\.2147483647, got 1.5/, 1.5],
   [
     'an empty pattern',
     { sub: 3, include: [''] },
