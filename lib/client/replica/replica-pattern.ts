@@ -31,6 +31,6 @@ function anyOf(patterns: readonly AddressPattern[]): Matcher {
 }
 
 function toRegExp(pattern: AddressPattern): RegExp {
-  if (typeof pattern !== 'string') return new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, '')); // without the flags that keep state
+  if (typeof pattern !== 'string') return new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, '')); // without flags that keep state
   return globToRegExp(pattern);
 }

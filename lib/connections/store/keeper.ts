@@ -18,7 +18,7 @@ const flushDeadlineMs = 2000;
  * database empties the write-ahead log, which a reader cannot do.
  */
 const readersDeadlineMs = 500;
-/** The pauses between attempts to open or write a database after a failure. */
+/** The pauses, in milliseconds, between attempts to open or write a database after a failure. */
 const againTimes = { firstMs: 500, longestMs: 5000 };
 /** The maximum number of losses in the state, which are the newest. */
 const shownLosses = 5;

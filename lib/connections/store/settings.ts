@@ -13,7 +13,7 @@ const globs = z.array(z.string({ error: "a glob of addresses such as 'desk/**'" 
   error: "a list of globs of addresses, such as ['desk/**']",
 });
 
-/** `{include: ['desk/**'], exclude: ['desk/scratch/*']}` */
+/** The settings that select parameters: `{include: ['desk/**'], exclude: ['desk/scratch/*']}`. */
 const selectionSettings = {
   include: globs.default(['**']).describe('Globs of addresses: * matches any text within a segment, ** any text'),
   exclude: globs.default([]).describe('Globs of addresses to leave out'),

@@ -4,7 +4,7 @@
 import type { Value } from '../../model/value.ts';
 import type { Pattern } from '../pattern.ts';
 
-/** `latest`: the newest value of each parameter; `all`: every change, in order. */
+/** How changes are delivered. `latest`: the newest value of each parameter; `all`: every change, in order. */
 export type Delivery = 'latest' | 'all';
 
 /** `{"sub":1,"include":["desk/**"],"exclude":[],"rate":60,"delivery":"latest"}`: subscribes, or replaces subscription 1. */

@@ -57,7 +57,7 @@ const mostRemembered = 1024;
 class Queue<Key, One extends Waiting> {
   readonly #byKey = new Map<Key, One>();
   readonly #order = new Heap<One>(isBefore);
-  /** The total of the share or line that had the last slice, which is where a newcomer begins. */
+  /** The total, in milliseconds, of the share or line that had the last slice, which is where a newcomer begins. */
   #usedMs = 0;
   /**
    * The totals of shares or lines that left while others were waiting, by key. Without these totals, leaving after each slice would make a

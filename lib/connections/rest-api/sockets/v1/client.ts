@@ -31,11 +31,11 @@ const nothingUnsent: readonly string[] = [];
 
 /** The events that a client reports to its session. */
 export interface ClientEvents {
-  /** The socket has become full. */
+  /** Called when the socket has become full. */
   full(client: Client): void;
-  /** The late frames have been sent while the socket was full. */
+  /** Called when the late frames have been sent while the socket was full. */
   sentLate(client: Client): void;
-  /** The client has reached, or is no longer at, the maximum number of answers that wait for other hubs. */
+  /** Called when the client has reached, or is no longer at, the maximum number of answers that wait for other hubs. */
   waits(client: Client, isWaiting: boolean): void;
 }
 

@@ -42,7 +42,7 @@ export class Spans {
   /** The open spans with at least one change. */
   #changed: OpenSpan[] = [];
 
-  /** `lengthMs` is the length of a span. `over` is called with each finished span that contains a change. */
+  /** `lengthMs` is the length of a span in milliseconds. `over` is called with each finished span that contains a change. */
   constructor(lengthMs: number, over: (row: SpanRow, part: SpanPart) => void) {
     this.#lengthMs = lengthMs;
     this.#over = over;
