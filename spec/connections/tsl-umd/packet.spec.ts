@@ -132,7 +132,7 @@ test('displays that show ASCII alone get text without accents', (t) => {
 });
 
 for (const [what, bytes, reason] of [
-  ['a checksum', '82 12 41 202020202020202020202020202020 4c 02 10 03', /right checksum/],
+  ['a checksum', '82 12 41 202020202020202020202020202020 4c 02 10 03', /correct checksum/],
   ['a count', '82 12 41 202020202020202020202020202020 4b 03 10 03', /number of bytes that byte 20/],
   ['a control byte', '81 b5 43414d2031 2020202020202020202020', /control byte below 128/],
   ['control data of 4', '82 52 41 202020202020202020202020202020 0b 02 10 03', /control data/],

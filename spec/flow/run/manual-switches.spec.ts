@@ -209,7 +209,7 @@ test('switches of an earlier run are reported when their files apply again', asy
   await first.stop();
   t.true(
     first.lines.some(({ message }) =>
-      /^rule "copy" .* was switched off by api 10\.0\.0\.7: this ends with the hub/.test(message),
+      /^rule "copy" .* was switched off by api 10\.0\.0\.7: this lasts until the hub stops/.test(message),
     ),
   );
   await installation.closed();

@@ -128,7 +128,7 @@ const refusals: [query: string, status: number, sentence: RegExp][] = [
   ['parameter=clock/timer/1/trigger&value=1', 403, /^clock\/timer\/1\/trigger: expected a writable parameter/],
   ['parameter=clock/pulse/1&value=1', 403, /^clock\/pulse\/1: expected a writable parameter/],
   ['parameter=desk/nothing&value=1', 404, /^desk\/nothing: expected the address of a parameter/],
-  ['parameter=__proto__/constructor&value=1', 404, /expected the address of a parameter/],
+  ['parameter=__proto__/constructor&value=1', 404, /no parameter has this address/],
 ];
 for (const [query, status, sentence] of refusals)
   test(`D-13: /update?${query} is answered ${status} by GET and form, in text and JSON`, async (t) => {

@@ -29,7 +29,7 @@ const mistakes: [message: string | Uint8Array, error: RegExp, p?: string][] = [
   ['{"p":"desk/i","v":1e999}', /^expected a number, got Infinity/, 'desk/i'],
   ['{"p":"desk/go","v":null}', /^expected a boolean, a finite number or text, got null/, 'desk/go'],
   ['{"p":"desk/x","v":1}', /^desk\/x: expected the address of a parameter/, 'desk/x'],
-  ['{"p":"","v":1}', /expected the address of a parameter/, ''],
+  ['{"p":"","v":1}', /no parameter has this address/, ''],
   ['{"p":"constructor","v":1}', /^constructor: expected the address of a parameter/, 'constructor'],
   ['{"p":"clock/pulse/1","v":1}', /^clock\/pulse\/1: expected a writable parameter/, 'clock/pulse/1'],
   ['{"p":"clock/timer/1/start","v":-1}', /^expected a duration of 0\.\.2147483647 ms/, 'clock/timer/1/start'],
