@@ -506,7 +506,7 @@ export interface Place {
   readonly at: Pair;
   readonly size: Pair;
 }
-/** A placed widget of one type. */
+/** A widget of one type with its position, and with its expressions as formulas. */
 export type WidgetOf<Type extends WidgetType> = Omit<
   z.output<Schemas[Type]>,
   'at' | 'widgets' | 'tabs' | 'visible' | 'toneBy'

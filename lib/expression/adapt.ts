@@ -18,7 +18,7 @@ export interface LookedUp {
   /** The name that stands for the parameter in the expression's scope. */
   readonly name: string;
   readonly address: string;
-  /** What is looked up: the value of the parameter, whether it is known or fresh, or the pending value. */
+  /** What the expression asks about the parameter: its value, whether the value is known or fresh, or the pending value. */
   readonly asks: 'value' | 'known' | 'fresh' | 'wanted';
 }
 
@@ -33,7 +33,7 @@ function isLookUp(name: string): name is LookUp {
 /** Returns the type of the parameter whose address is at an offset in the expression. */
 export type TypeOf = (address: string, offset: number) => ValueType | undefined;
 
-/** Adapts one tree. Errors: `ExpressionMistake`. */
+/** Adapts the tree of one expression before its types are checked. Errors: `ExpressionMistake`. */
 export class Adaptation {
   /** The parameters that the expression looks up, each once, in the order in which they appear in the expression. */
   readonly lookedUp = new Map<string, LookedUp>();

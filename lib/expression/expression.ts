@@ -40,8 +40,9 @@ const none: readonly LookedUp[] = [];
 
 /** The maximum length of an expression, in characters. */
 export const maxExpressionLength = 10_000;
-/** The maximum number of compiled expressions, and of lists of variables, that are cached. */
+/** The maximum number of compiled expressions that are cached. */
 const keptExpressions = 10_000;
+/** The maximum number of lists of variables that are cached. */
 const keptEnvironments = 1000;
 const compiled = new KeptResults<CompiledExpression>(keptExpressions);
 const environments = new KeptResults<Environment>(keptEnvironments);

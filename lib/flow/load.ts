@@ -65,7 +65,7 @@ export class FlowLoader {
     return this.#begunAt;
   }
 
-  /** The report of the last load. */
+  /** The report of the last load, for operators. */
   get report(): LoadReport {
     return this.#report;
   }

@@ -52,8 +52,9 @@ export interface Described {
 /** The read-only boolean parameter that `statusParameter: true` adds to a connection. */
 export const statusParameterId = '_status/connected';
 
-/** The Connection ID of the hub itself, and the ID of its trigger, which fires as soon as everything is running. */
+/** The Connection ID of the hub itself. */
 export const hubId = 'hub';
+/** The Parameter ID of the hub's own trigger, which fires as soon as everything is running. */
 export const startedId = 'started';
 export const hubParameters: readonly ParameterDeclaration[] = [{ id: startedId, type: 'T', access: 'read-only' }];
 
@@ -77,7 +78,7 @@ export interface ConnectionPlan extends ConnectionInputs {
 
 /** The parameters to which a connection listens, and its position among the work that waits until a turn has settled. */
 export interface ConnectionInputs {
-  /** The input addresses, by input name. */
+  /** The addresses of the parameters to which the connection listens, by input name. */
   readonly inputs: Readonly<Record<string, string>>;
   readonly inputTypes: InputTypes;
   /**
@@ -150,7 +151,7 @@ export interface RuleListener {
   next(value: Value): void;
 }
 
-/** The subscriptions of a running rule. */
+/** Lets a running rule observe and read its parameters. */
 export interface Sources {
   /** Reports each change at any of the addresses; with `listensToWrites`, also writes that change nothing. */
   any(addresses: readonly string[], listener: RuleListener, listensToWrites?: boolean): Subscription;

@@ -34,8 +34,8 @@ class Forwarding<T> extends rxjs.Subscriber<T> {
 }
 
 /**
- * Returns an operator that behaves like the given operator, which forwards values later, but in which each value keeps the change with
- * which it arrived as its cause.
+ * Returns an operator like the given operator, which forwards values later, except that each value keeps as its cause the change with which
+ * the value arrived.
  */
 function withCauses(operator: rxjs.OperatorFunction<Kept<unknown>, Kept<unknown>>) {
   return (source: rxjs.Observable<unknown>) =>

@@ -18,10 +18,10 @@ export interface AskedParameter {
   readonly listensToWrites: boolean;
 }
 
-/** The streams of one flow file. */
+/** Creates the streams that one flow file requests, and connects them to the sources of the file's rules. */
 export class Streams {
   readonly on: On;
-  /** Every parameter requested by the file. */
+  /** The parameters that the file has requested, one item per request. */
   readonly asked: AskedParameter[] = [];
   readonly #flow: string;
   readonly #addressesOf = new WeakMap<Observable<unknown>, readonly string[]>();

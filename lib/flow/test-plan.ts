@@ -9,7 +9,7 @@ export interface Assignment {
   readonly value: Value;
 }
 
-/** A test's expectation for a parameter. */
+/** What a test expects of one parameter. */
 export interface Expectation {
   readonly address: string;
   readonly isTrigger: boolean;
@@ -44,12 +44,12 @@ export interface TestStep {
   readonly duringMs: number;
   /** Whether each device can be reached from now on. */
   readonly link: readonly (DevicePart & { readonly isUp: boolean })[];
-  /** The frames that the device sends. */
+  /** The frames that simulated devices send to the hub. */
   readonly receive: readonly (DevicePart & { readonly bytes: Uint8Array })[];
   /** The frames that the hub must have sent since the last `sent`, in this order. Empty if the hub must not have sent any frames. */
   readonly sent: readonly (DevicePart & { readonly frames: readonly string[] })[];
   readonly stale: readonly (DevicePart & { readonly isStale: boolean })[];
-  /** The expected values of pending writes. */
+  /** The values that pending writes are expected to have. */
   readonly wanted: readonly Expectation[];
 }
 
@@ -80,7 +80,7 @@ export function formatValue(value: Value | undefined): string {
   return text.length > 60 ? `${text.slice(0, 57)}…` : text;
 }
 
-/** Describes how often a trigger fired. */
+/** Returns the number of times that a trigger fired, in words: `fired 3 times`. */
 export function timesFired(count: number): string {
   if (count === 0) return 'not fired';
   return count === 1 ? 'fired once' : `fired ${count} times`;

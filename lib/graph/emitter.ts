@@ -42,7 +42,7 @@ export class Emitter<T> extends Observable<T> {
     for (const listener of listeners) if (!listener.closed && listener.isOfChanges !== true) listener.next(value);
   }
 
-  /** Adds a listener after all others. */
+  /** Adds a listener, which is called after all listeners that were added before. */
   addListener(listener: Listener<T>): void {
     if (this.#many !== undefined) this.#many.add(listener);
     else if (this.only === undefined) this.only = listener;
@@ -52,7 +52,7 @@ export class Emitter<T> extends Observable<T> {
     }
   }
 
-  /** Removes a closed listener. */
+  /** Removes a listener whose `closed` is already true. */
   removeListener(listener: Listener<T>): void {
     if (this.only === listener) this.only = undefined;
     if (this.#many === undefined) return;

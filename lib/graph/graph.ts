@@ -91,7 +91,7 @@ export class Graph extends ParameterTable {
     return this.#revision;
   }
 
-  /** A number that differs between turns. */
+  /** The number of the current or last turn, which differs between turns. */
   get turnNumber(): number {
     return this.#turns;
   }
@@ -198,7 +198,9 @@ export class Graph extends ParameterTable {
     return node.repeats;
   }
 
-  /** Makes the value of a parameter unknown. Only subscribers to the parameter are notified, because this is not a change. */
+  /**
+   * Makes the value of a parameter unknown. Only subscribers to the parameter are notified, because the loss of a value is not a change.
+   */
   forget(node: StateNode): void {
     if (node.value === undefined) return;
     this.byRevision.remove(node);
@@ -216,7 +218,10 @@ export class Graph extends ParameterTable {
     this.#settled.next({ write: wanted, error });
   }
 
-  /** See `Parameters.whenConfirmed`. */
+  /**
+   * Resolves when the connection has confirmed the pending write to a parameter, or immediately if no write is pending. Errors:
+   * `not-confirmed` after `limitMs` milliseconds, or the error with which the write ended.
+   */
   whenConfirmed({ address, wanted }: Parameter, limitMs: number): Promise<void> {
     if (wanted === undefined) return Promise.resolve();
     return new Promise((resolve, reject) => {
@@ -542,7 +547,7 @@ export class Graph extends ParameterTable {
       this.texts.count(node, change);
   }
 
-  /** Reports a write that changes nothing. */
+  /** Reports a write that does not change the value of its parameter. */
   #repeat(node: StateNode, change: PendingChange): void {
     if (node.remote !== undefined) adopt(node, change);
     else {

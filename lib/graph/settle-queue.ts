@@ -21,7 +21,7 @@ export interface SettleTask extends Readonly<SettlePlace> {
   earlier: Change | undefined;
   /** The number of tasks added before this task. Among tasks of equal order, the task that was added first runs first. */
   number: number;
-  /** Runs the task. Must not throw. */
+  /** Does the task's work. Must not throw. */
   settle(): void;
 }
 

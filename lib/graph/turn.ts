@@ -78,7 +78,7 @@ export class TurnTimer {
     return true;
   }
 
-  /** Ends a measured turn. */
+  /** Ends a measured turn, and counts its duration. */
   end(): void {
     this.durations.add((performance.now() - this.#beganMs) / 1000);
   }

@@ -314,7 +314,7 @@ class HubLeadership implements Leadership {
     if (this.#term !== undefined && this.#rulesRun) this.#logStarted();
   }
 
-  /** Prevents all further starts. */
+  /** Prevents all further starts of connections and rules. */
   stop(): void {
     this.#hasEnded = true;
   }
@@ -369,7 +369,7 @@ function record(next: (turn: OutsideTurn) => void, { graph, scheduler, isExterna
   return { time: since.time, elapsedMs, stop: () => subscription.unsubscribe() };
 }
 
-/** Returns the devices that are offline. */
+/** Returns the devices that are offline, in the form of device events. */
 export function staleDevicesOf(graph: Graph): DeviceEvent[] {
   const stale = [...graph.parameters()].filter(({ device }) => device?.staleSince !== undefined);
   return [...new Set(stale.map(({ address }) => connectionIdOf(address)))].map((id) => ['stale', id]);
@@ -401,7 +401,7 @@ export function deviceEventsOf(graph: Graph): Observable<DeviceEvent> {
 /** A moment in a hub's run, identified by the revision and the time. */
 export interface Moment {
   readonly revision: number;
-  /** The time in milliseconds since 1970. */
+  /** The time of the moment, in milliseconds since 1970. */
   readonly time: number;
 }
 

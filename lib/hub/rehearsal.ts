@@ -25,7 +25,7 @@ const sameMs = 30;
 const outside: Origin = { kind: 'client', name: 'rehearsal' };
 
 interface RehearsalParts {
-  /** The plan with the edited rule. */
+  /** The plan that contains the edited rule. */
   readonly plan: Plan;
   readonly rule: RulePlan;
   /** The addresses whose changes start the live rule. Empty if the rule is new. */

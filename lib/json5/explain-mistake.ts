@@ -3,7 +3,7 @@
 import { hidden, isSecretName } from '../model/secret.ts';
 import { type Token, tokensOf } from './positions.ts';
 
-/** An error and its offset. */
+/** An error in a JSON5 text, with its offset. */
 interface Explained {
   readonly message: string;
   readonly offset: number;

@@ -93,7 +93,7 @@ export class MistakeList {
     this.#push({ ...reported, path: '', line: position?.line, column: position?.column });
   }
 
-  /** Adds the errors from another list. */
+  /** Adds errors that were collected in another list. */
   addAll(mistakes: readonly Mistake[]): void {
     for (const mistake of mistakes) this.#push(mistake);
   }

@@ -80,7 +80,7 @@ interface ItemRange {
   readonly list: string;
   readonly first: number;
   readonly count: number;
-  /** The offset of the first item. */
+  /** The offset of the first item in the range. */
   readonly start: number;
   /** The offset of the item after the range; undefined if the range contains the last item. */
   readonly end: number | undefined;

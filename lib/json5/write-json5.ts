@@ -8,7 +8,7 @@ export interface Style {
   readonly eol: string;
   /** The quote character for strings: `'` or `"`. */
   readonly mark: string;
-  /** The indentation of one level. */
+  /** The indentation of one nesting level. */
   readonly unit: string;
   /** Whether keys are quoted even if they are valid names. */
   readonly quotesKeys: boolean;
@@ -99,7 +99,7 @@ export function styleOf(text: string, root: Json5Node): Style {
   };
 }
 
-/** Returns data as JSON5. */
+/** Returns data as JSON5 in the given style. */
 export function write(value: unknown, style: Style, options: WriteOptions): string {
   if (typeof value === 'string') return quote(value, options.mark ?? style.mark);
   if (typeof value !== 'object' || value === null) return String(value);

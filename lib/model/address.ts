@@ -2,7 +2,7 @@
 
 import { describe, HubError } from './error.ts';
 
-/** The pattern of a Connection ID. */
+/** The pattern of a Connection ID, as a regular expression. */
 export const connectionIdShape = '^[a-z0-9-]{1,64}$';
 /** The pattern of an address, as far as a regular expression can express it. */
 export const addressShape = '^[a-z0-9-]{1,64}/[^/]+(?:/[^/]+){0,15}$';

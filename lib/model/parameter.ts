@@ -44,7 +44,7 @@ export interface DeviceState {
   staleSince: number | undefined;
   /** Whether the device is one of several devices behind its connection. */
   readonly isPart?: boolean;
-  /** The most recent offline periods. */
+  /** The most recent offline periods of the device, oldest first. */
   readonly absences: readonly Absence[];
 }
 

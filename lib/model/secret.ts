@@ -5,7 +5,7 @@ import { describe } from './error.ts';
 
 /** The minimum length of a hidden string. Shorter strings may be ordinary words. */
 const leastLength = 4;
-/** The replacement for a secret. */
+/** The string that is shown instead of a secret. */
 export const hidden = '***';
 
 /** Returns the text with each secret replaced by `***`, whether the secret is plain or in JSON notation. */

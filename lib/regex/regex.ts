@@ -122,8 +122,9 @@ function explain(message: string): RegexMistake {
 
 // The size of a program is estimated before it is compiled: `(a{9}){9}` is short, but its program is long.
 
-/** The number of steps for a range of non-ASCII letters or a Unicode class in a case-insensitive pattern, which is slow to compile. */
+/** The number of steps that count for a range of non-ASCII letters in a case-insensitive pattern, which is slow to compile. */
 const foldedRangeSteps = 800;
+/** The number of steps that count for a Unicode class in a case-insensitive pattern. */
 const foldedClassSteps = 20;
 
 const token = new RegExp(

@@ -262,8 +262,9 @@ class Expansion {
 
 // Limits for the templates in one file.
 
-/** The maximum number of rules, tests, connections, widgets and instances. */
+/** The maximum number of rules, tests, connections, widgets and instances that the templates in one file may create. */
 const maxItems = 100_000;
+/** The maximum number of characters that the templates in one file may create. */
 const maxCharacters = 64 * 1024 * 1024;
 
 export class Budget {

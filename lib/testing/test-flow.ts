@@ -43,7 +43,7 @@ export interface FlowUnderTest {
   never(duration: number | string, values: Values): void;
   /** Runs steps in the form used in flow files. The times of the steps count from the start of the test. */
   do(steps: readonly FlowTestStep[]): void;
-  /** Returns the timeline so far. */
+  /** Returns the timeline of the test so far, for display. */
   timeline(): string;
   stop(): Promise<void>;
 }

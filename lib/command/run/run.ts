@@ -176,7 +176,7 @@ export function returnMemoryWhenCalm(): void {
       wasBusy = false;
     } else if (savingUntil > 0 && (isBusy || nowMs >= savingUntil)) {
       setFlagsFromString('--no-optimize-for-size'); // saving costs time under load
-      // The flag above has changed this one, too: V8 reads it only at startup, but compares it before it accepts cached code.
+      // Restores a flag that changed with the flag above: V8 reads it only at startup, but compares it before accepting cached code.
       setFlagsFromString('--max-semi-space-size=0');
       if (savingUntil - nowMs < savingMs / 2) steadyAgainMs = nowMs + steadyEveryMs;
       savingUntil = 0;

@@ -51,7 +51,7 @@ export const sound = createRoot(() => {
   });
   return {
     isOn,
-    /** Whether the page is beeping, or would be if the browser permitted it. */
+    /** Whether the page is beeping, or would be beeping if the browser permitted sound. */
     isSounding: () => urgency() !== 'none',
     /** Whether the browser waits for a click or a key press before permitting sound. */
     isBlocked,

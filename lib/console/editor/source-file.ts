@@ -10,7 +10,7 @@ export type EditError = EditResult['errors'][number];
 
 const titles: Readonly<Record<string, string>> = { from: 'When', to: 'to' };
 
-/** Returns the part of the sheet in which an address has not been filled in yet, if this is the error. Otherwise, returns undefined. */
+/** Returns the part of the sheet (`When` or `to`) in which the error asks for an address, or undefined for any other error. */
 export function missingPart({ path = '', message }: EditError): string | undefined {
   const [, part] = /^rules\[.*\]\.(from|to)\b/.exec(path) ?? [];
   return part !== undefined && /^expected .*, got "" \(string\)$/.test(message) ? titles[part] : undefined;

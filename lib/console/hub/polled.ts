@@ -51,7 +51,7 @@ export interface Polled<T> {
   readonly error: Accessor<string>;
   /** The error that the last request threw; undefined if the request succeeded. */
   readonly fault: Accessor<unknown>;
-  /** Requests the data immediately. */
+  /** Requests the data now, without waiting for the next poll. */
   refresh(): void;
 }
 

@@ -28,7 +28,7 @@ export function useSize(element: () => Element): Accessor<{ readonly width: numb
 /** The font size, in pixels, on which sizes in pixels are based. */
 const usualPx = 14;
 
-/** Returns the size of letters relative to their size on ordinary screens. It is above 1 on a screen such as 4K at 1×. */
+/** Returns the size of letters relative to their size on ordinary screens. The result is above 1 on a screen such as 4K at 1×. */
 export function letterScale(): number {
   return Math.max(1, Number.parseFloat(getComputedStyle(document.documentElement).fontSize) / usualPx || 1);
 }

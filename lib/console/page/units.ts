@@ -32,7 +32,7 @@ const calendar = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeSty
 const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
 const days = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full' });
 
-/** Formats a time as `14:03:07.250`. */
+/** Formats the time of day in the browser's time zone: `14:03:07.250`. */
 export function formatClock(time: string | number): string {
   const date = new Date(time);
   if (!isTime(date)) return noTime;
@@ -86,7 +86,7 @@ export function formatBytes(bytes: number): string {
 
 const counts = new Intl.NumberFormat('en-GB');
 
-/** Formats a count as `100,000`. */
+/** Formats a count with grouped digits: `100,000`. */
 export function formatCount(count: number): string {
   return counts.format(count);
 }

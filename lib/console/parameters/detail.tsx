@@ -29,7 +29,7 @@ const LabelForm = lazy(() => import('./edit/label.tsx'));
 const RenameForm = lazy(() => import('./edit/uses.tsx'));
 const UsedBy = lazy(async () => ({ default: (await import('./edit/uses.tsx')).UsedBy }));
 const plotPx = 200;
-/** The initial timeframe of the plot. */
+/** The timeframe that the plot of a parameter shows at first. */
 const home: Timeframe = { lastMs: hourMs };
 
 export function Detail(props: {

@@ -11,7 +11,7 @@ import { TableHead } from '../parts/table-head.tsx';
 import { Breakable } from '../parts/text.tsx';
 import { Fault, isSought } from '../parts/view-bar.tsx';
 
-/** The available periods, in seconds. */
+/** The periods from which the user can choose, in seconds, each with its name. */
 const periods = [
   [60, 'minute'],
   [600, '10 minutes'],

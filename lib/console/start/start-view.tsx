@@ -32,7 +32,7 @@ interface Trouble {
   readonly what: string;
   readonly link: string;
   readonly reason: string;
-  /** When the problem began, in ISO 8601 format; undefined if this is unknown. */
+  /** When the problem began, in ISO 8601 format; undefined if the time is unknown. */
   readonly since: string | undefined;
 }
 

@@ -71,7 +71,7 @@ export function textOf(value: unknown, fallback = ''): string {
   return (typeof value === 'string' && value !== '') || typeof value === 'number' ? String(value) : fallback;
 }
 
-/** Returns the grid of a panel. */
+/** Returns the outermost grid of a panel, with its widgets placed. */
 export function gridOf(data: PanelData): Grid {
   const rows = data.rows === undefined ? undefined : countOf(data.rows, maxLines);
   return createGrid(listOf(data.widgets), 'widgets', countOf(data.columns, defaultColumns), rows, {});

@@ -31,8 +31,9 @@ const firstMs = Date.parse('0001-01-01T00:00:00Z');
 const lastMs = Date.parse('9999-12-31T23:59:59.999Z');
 const longestMs = 2 ** 63 / 1e6;
 
-/** The CEL type names of points in time and durations. */
+/** The CEL type name of a point in time. */
 export const pointInTime = 'patchbay.Timestamp';
+/** The CEL type name of a duration. */
 export const timeSpan = 'patchbay.Duration';
 
 /** The operators on points in time and durations, by their CEL signature. */

@@ -87,7 +87,7 @@ export class FlowCheck {
   }
 }
 
-/** Returns the outermost folders for the rules in a flow file: the name of the instance if the file is one, otherwise none. */
+/** Returns the folders that enclose all rules in a flow file: for an instance, a folder with its name; for any other file, no folders. */
 function foldersOf({ instance }: FlowFile, isShadow: boolean): Folders {
   return { names: instance === undefined ? [] : [instance], isEnabled: true, isShadow };
 }

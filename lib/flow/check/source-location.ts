@@ -81,7 +81,7 @@ export class SourceLocation {
     this.#mistakes.add(this.file, this.#path, message, this.#position);
   }
 
-  /** Adds errors in another file. */
+  /** Adds errors that were found in another file. */
   addAll(mistakes: readonly Mistake[]): void {
     this.#mistakes.addAll(mistakes);
   }

@@ -101,7 +101,7 @@ export class FlowPrograms {
     this.#trials.hurry();
   }
 
-  /** Ends a load and its trials. */
+  /** Ends the current load and its trials, and prepares a thread for the next load if required. */
   rest(): void {
     this.#trials.end();
     if (this.#options.keepsReady && this.#flows.size + this.#importedBy.size > 0) this.#trials.prepare();

@@ -179,7 +179,7 @@ function ownPath(url = ''): string | undefined {
 
 // Failed imports in a flow: their messages and locations. No error stack leads to an import.
 
-/** A failed import in a file. */
+/** Where an import failed: the importing file, and the specifier as written. */
 export interface FailedImport {
   /** The absolute path of the importing file. */
   readonly from: string;

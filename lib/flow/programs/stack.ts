@@ -11,7 +11,7 @@ export interface Place {
 }
 
 export interface Frame extends Omit<Place, 'name'> {
-  /** The absolute path of the file. */
+  /** The absolute path of the file that contains the call. */
   readonly path: string;
 }
 
@@ -27,7 +27,7 @@ export function placeIn(stack: string, nameOf: (path: string) => string | undefi
   return undefined;
 }
 
-/** Formats a location as `flows/lamp.ts:12:5`. */
+/** Formats a location in a file as `flows/lamp.ts:12:5`. */
 export function formatPlace({ name, line, column }: Place): string {
   return `${name}:${line}:${column}`;
 }

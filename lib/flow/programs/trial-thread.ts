@@ -60,7 +60,7 @@ export type TrialAnswer =
       /** The import that failed; undefined if the trial failed for another reason. */
       readonly failedImport: FailedImport | undefined;
     }
-  /** Where the flow is waiting; undefined if this is not known. */
+  /** Where the flow is waiting; undefined if the location is not known. */
   | { readonly waitsAt: Frame | undefined };
 
 /** How long the thread waits for faults after a flow has loaded, in milliseconds. */
@@ -128,7 +128,7 @@ async function tryFlow(href: string): Promise<void> {
   answer({ imports: imports(), connections: asData(flow?.connections) });
 }
 
-/** Finds the file for which all other files are waiting. Returns where that file is waiting, or undefined if this is not known. */
+/** Finds the file for which all other files are waiting. Returns where that file is waiting, or undefined if the location is not known. */
 async function findWaiting(): Promise<Frame | undefined> {
   awaits.end();
   const files = [...filesOf(fileURLToPath(tried), imports())].reverse(); // imported files first

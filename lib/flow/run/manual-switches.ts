@@ -93,7 +93,7 @@ export class ManualSwitches {
     return { isOn, by: { kind: 'client', name: by }, term: { until, reason } };
   }
 
-  /** Returns all switches, oldest first. */
+  /** Returns the operators' switches that are in effect, oldest first. */
   overrides(): readonly Override[] {
     const all = [...this.#present.values()].sort((one, other) => (one.since ?? 0) - (other.since ?? 0));
     return all.map(({ kind, name, file, isOn, by, since = 0, until, reason = '' }) => ({

@@ -58,7 +58,7 @@ class SlidingWindow {
     this.#greatest.push(item);
   }
 
-  /** Removes the oldest item. */
+  /** Removes the oldest number from the window. */
   drop(): void {
     const item = this.#items[this.#first++]!;
     if (this.#least[0] === item) this.#least.shift();

@@ -57,7 +57,7 @@ export class Deviations {
     compared[`${side}Before`] = compared[side];
   }
 
-  /** Records a change on one side. */
+  /** Records a change on one side. If the parameter has no open moment, opens one. */
   note(side: SideName, { parameter: { address, type }, value, origin, time }: Change): void {
     this.endMoments(time);
     const compared = this.#comparedOf(address, type);

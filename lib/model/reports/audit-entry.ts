@@ -68,7 +68,7 @@ export interface RecordedWrite {
   readonly origin: Origin;
 }
 
-/** A recording in progress. */
+/** A recording of writes from outside that is in progress. */
 export interface Recording {
   /** When the recording began, in milliseconds since 1970. */
   readonly time: number;

@@ -4,7 +4,7 @@ export interface DomainStatus {
   /** The connection that joins the hub to the domain. */
   readonly connection: string;
   readonly domain: string;
-  /** The name of this hub. */
+  /** The name of this hub in the domain. */
   readonly hub: string;
   /**
    * `alone`: no other hub has the same name; `main`: the hub in a pair that runs connections and rules; `standby`: the other hub in a pair.

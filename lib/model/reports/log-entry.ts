@@ -17,7 +17,7 @@ export interface LogEntry {
   readonly message: string;
 }
 
-/** The state of the log output. */
+/** The state of the output to which the log is written. */
 export interface LogStatus {
   readonly state: 'running' | 'degraded';
   /** Why the output is degraded, in one sentence. Empty if the output is not degraded. */

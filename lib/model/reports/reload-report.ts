@@ -82,7 +82,7 @@ export interface Deviation {
   readonly would: Side;
 }
 
-/** The deviations of one parameter. */
+/** How one parameter has deviated. */
 export interface DeviationCount {
   readonly address: string;
   /** The number of deviations that concern this parameter. */

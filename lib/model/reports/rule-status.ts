@@ -25,9 +25,11 @@ export interface RuleStatus {
   /** The addresses of the parameters to which the rule listens. */
   readonly from: readonly string[];
   readonly to: readonly string[];
-  /** The settings `when`, `map` and `pipe` of a rule in JSON5. Settings that the rule does not have are omitted. */
+  /** The condition of a rule in JSON5, if present. */
   readonly when?: string;
+  /** The expression of a rule in JSON5 that computes its result, if present. */
   readonly map?: string;
+  /** The steps of a rule in JSON5, as written, if present. */
   readonly pipe?: readonly unknown[];
   /** The names in `from`, each with its address, if the rule has named sources. */
   readonly names?: Readonly<Record<string, string>>;
@@ -84,7 +86,7 @@ export interface RuleRun {
   readonly outcome: RuleOutcome;
   /** The result before its conversion to the types of the destinations. */
   readonly result?: Value | undefined;
-  /** The destinations that accepted the result. */
+  /** The addresses of the destinations that accepted the result. */
   readonly to: readonly string[];
   readonly error?: string | undefined;
   /**

@@ -35,6 +35,6 @@ export interface SnapshotValue {
   readonly value: Value;
   /** The current value. Undefined if the value is unknown, or if the parameter no longer exists. */
   readonly present: Value | undefined;
-  /** Whether a recall writes the value. */
+  /** Whether a recall of the snapshot writes the value. */
   readonly differs: boolean;
 }

@@ -109,7 +109,7 @@ export class AgeClock {
   #pauses: AgePause[];
   #last: ClockReading;
 
-  /** Continues from a stored state. */
+  /** Continues a clock from its stored state. `now` is the first reading of the clocks in this run. */
   constructor({ ran, wall, pauses }: KeptAge, now: ClockReading) {
     this.#ran = ran;
     this.#pauses = [...pauses];
@@ -123,7 +123,7 @@ export class AgeClock {
     return new Ages(this.kept);
   }
 
-  /** The state to store. */
+  /** The state of the clock, to be stored for a later run. */
   get kept(): KeptAge {
     return { ran: Math.trunc(this.#ran), wall: Math.trunc(this.#last.wall), pauses: [...this.#pauses] };
   }

@@ -29,7 +29,7 @@ export class Backoff {
     return Math.min(firstMs * 2 ** this.#failures++, longestMs);
   }
 
-  /** Resets the pauses after a success. */
+  /** Makes the pauses start over after a success. */
   reset(): void {
     this.#failures = 0;
   }

@@ -10,7 +10,7 @@ const unitMs: Readonly<Record<string, number>> = {
   s: 1000,
   ms: 1,
 };
-/** The pattern of a duration string. */
+/** The pattern of a duration string, such as '1m30s', as a regular expression. */
 export const durationPattern = String.raw`^(?:\d+(?:\.\d+)?(?:ms|d|h|m|s))+$`;
 const pattern = new RegExp(durationPattern);
 const longPattern = /^(?:\d+(?:\.\d+)?(?:ms|y|d|h|m|s))+$/;

@@ -97,7 +97,7 @@ export function createWallClock({ wall, steady }: TimeSources = systemTime): Wal
   };
 }
 
-/** The clock of this machine. */
+/** The time of day according to this machine's clock. */
 export const wallClock = createWallClock();
 
 const units = [
@@ -181,7 +181,7 @@ export class Pause {
     return promise.finally(() => waiting.unsubscribe());
   }
 
-  /** Ends the current pause. */
+  /** Ends the current pause, if there is one, and sets `isWoken`. */
   wake(): void {
     this.#isWoken = true;
     this.#wake();

@@ -13,8 +13,9 @@ import { createWriter } from './paced-writer.ts';
 
 /** How long the fader waits for the values that result from its last write, in milliseconds. */
 const settleMs = 300;
-/** The default number of steps, and the number of Page Up presses from end to end. */
+/** The default number of steps from one end of the fader to the other. */
 const steps = 100;
+/** The number of Page Up presses that move the fader from one end to the other. */
 const pages = 10;
 const digits = 12;
 
@@ -23,13 +24,13 @@ export interface FaderValue {
   readonly shown: Accessor<Value | undefined>;
   /** The position of the fader's cap within its range. */
   readonly place: Accessor<number>;
-  /** Why the user may not set the fader. Empty if the user may set it. */
+  /** The reason why the user may not set the fader. Empty if the user may set the fader. */
   readonly readOnly: Accessor<string>;
-  /** Whether the fader can be moved. */
+  /** Whether the user can move the fader at the moment. */
   readonly isFree: Accessor<boolean>;
   /** Called when the user grabs the fader. */
   hold(): void;
-  /** Called when the user drags the fader. Moves it to the nearest step. */
+  /** Called when the user drags the fader. Moves the fader to the step that is nearest to the dragged position. */
   moveTo(value: number): void;
   /** Called when the user releases the fader. */
   release(): void;

@@ -29,7 +29,7 @@ export interface Hold {
 }
 
 interface HoldOptions {
-  /** Whether the button can be pressed. When this becomes false, a held button is released. */
+  /** Whether the button can be pressed. As soon as the button can no longer be pressed, a held button is released. */
   readonly isFree: Accessor<boolean>;
   /** Called when the user presses the button. If the returned promise rejects, the button is no longer held. */
   readonly press: () => Promise<void>;

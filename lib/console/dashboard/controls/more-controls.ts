@@ -1,4 +1,4 @@
-// Rarely used controls, which are loaded together when a dashboard contains any of them.
+// Rarely used controls, which are loaded together when a dashboard contains any such control.
 
 export { Alarm } from './alarm.tsx';
 export { Radio, Select } from './choices.tsx';

@@ -101,7 +101,7 @@ export function Countdown(props: WidgetProps<'countdown'>) {
   );
 }
 
-/** Returns when a parameter last changed, according to the page's clock, or undefined if this is not known. */
+/** Returns when a parameter last changed, according to the page's clock, or undefined if the time is not known. */
 async function changedAt(address: string): Promise<number | undefined> {
   const found = await getJson<Explanation>(`/hub/explain/${pathOf(address)}`).catch(() => undefined);
   const time = Date.parse(found?.chain[0]?.time ?? '');

@@ -34,7 +34,7 @@ export function FitText(props: FitTextProps) {
     pen.font = `600 ${measuredAt}px ${family()}`;
     return pen.measureText(text).width / measuredAt;
   };
-  /** Places the unit after the number, or below it if that allows a larger font. */
+  /** Places the unit after the number, or below the number if this allows a larger font. */
   const fitWithUnit = (text: string): Fitted & { isBelow: boolean } => {
     const { width, height } = place();
     const unitWidth = props.unit ? unitSize * widthOf(` ${props.unit}`) : 0;

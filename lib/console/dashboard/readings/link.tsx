@@ -1,4 +1,4 @@
-// A link to another dashboard, and the way back. If the bar is hidden, it stays hidden.
+// A link to another dashboard, and the way back. If the bar of the dashboard is hidden, the bar stays hidden.
 
 import { linkTo, route } from '../../page/route.ts';
 import type { WidgetProps } from '../widget.tsx';

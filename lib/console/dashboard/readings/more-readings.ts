@@ -1,4 +1,4 @@
-// Rarely used readings, which are loaded together when a dashboard contains any of them.
+// Rarely used readings, which are loaded together when a dashboard contains any such reading.
 
 export { Clock, Countdown } from './clocks.tsx';
 export { Events } from './events.tsx';

@@ -15,7 +15,7 @@ export type Shape = 'numbers' | 'booleans' | 'shares' | 'marks';
 export interface PlotLook {
   readonly shape: Shape;
   readonly height: number;
-  /** Whether there is a second curve. */
+  /** Whether the plot shows a second curve for comparison. */
   readonly isCompared: boolean;
   /** Returns the periods in which nothing was recorded. */
   gaps(): readonly TimeRange[];

@@ -4,7 +4,7 @@ import { type Accessor, batch, createSignal } from 'solid-js';
 import type { Value, ValueType } from '../../../client/index.ts';
 
 export interface Draft {
-  /** The text in the field. */
+  /** The text that the field currently contains. */
   readonly text: Accessor<string>;
   /** Whether the user has typed text that has not been set yet. */
   readonly isTyped: Accessor<boolean>;

@@ -5,7 +5,7 @@ import type { Catalogue } from '../catalogue.ts';
 export interface Row {
   /** The address of a parameter, or of a folder, which ends in `/`. */
   readonly address: string;
-  /** The displayed part of the address. */
+  /** The part of the address that the row shows. */
   readonly label: string;
   readonly depth: number;
   /** The index of the parameter in the catalogue; -1 for a folder. */

@@ -243,7 +243,7 @@ class ClaimCheck {
 }
 
 // Checks the inputs of connections: their addresses across files, settings that depend on the types of the inputs, and cycles across
-// connections. It then orders the connections that listen to one another.
+// connections. Then determines the order of the connections that listen to one another.
 
 /** The input addresses of each connection, by Connection ID and input name. */
 type Inputs = ReadonlyMap<string, Readonly<Record<string, string>>>;

@@ -264,7 +264,7 @@ export type FoundConnection = Omit<ConnectionPlan, keyof ConnectionInputs | 'key
 export interface SecretFile {
   /** The path of the setting that names the file. */
   readonly path: SettingPath;
-  /** The absolute path. */
+  /** The absolute path of the file with the secret. */
   readonly file: string;
 }
 
@@ -303,9 +303,9 @@ export const hubConnection: ConnectionPlan = {
 
 // Suggests a correction if a setting contains an expression instead of an address.
 
-/** Operators that are rare in addresses and common in expressions. */
+/** Matches an operator that is common in expressions and rare in addresses. */
 const operator = /\|\||&&|[=!<>]=|[<>]|^\s*!|\s[-+*/%]\s|\bparam\s*\(|^\s*\(|\?.*:|\s(?:and|or)\s|=/;
-/** An address within an expression. */
+/** Matches an address within an expression. */
 const address = /[a-z0-9-]+(?:\/[^\s/|&=!<>+*%?:,()'"]+)+/g;
 const name = /[A-Za-z_]\w*/g;
 const otherWords: ReadonlySet<string> = new Set(['true', 'false', 'null', 'in', 'and', 'or', 'not', 'value']);

@@ -102,8 +102,8 @@ function isFolder(item: unknown): item is object {
   return isJsonObject(item) && ('folder' in item || ('rules' in item && !('from' in item)));
 }
 
-// The locations of rules in their files. They are found on demand, because that requires reading the texts again, and refer to the current
-// texts: text added above a rule moves the rule without changing it.
+// The locations of rules in their files. The locations are found on demand, because finding them requires reading the texts again. They
+// refer to the current texts: text added above a rule moves the rule without changing it.
 
 /** A list of rules and folders, with its location. */
 interface RuleList {

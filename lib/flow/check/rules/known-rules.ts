@@ -67,7 +67,7 @@ function isSameFolder(one: Folders, other: Folders): boolean {
   return saysTheSame && isSameList(one.names, other.names);
 }
 
-/** Returns whether a rule reads and writes the same addresses as another rule, so that it can take over its position. */
+/** Returns whether a rule reads and writes the same addresses as another rule, so that the rule can take over the other rule's position. */
 function hasSameOrder(rule: CheckedRule, other: CheckedRule): boolean {
   if (rule === other) return true;
   const writesTheSame = rule.isEnabled === other.isEnabled && rule.isShadow === other.isShadow;
@@ -78,7 +78,7 @@ function isSameList(one: readonly string[], other: readonly string[]): boolean {
   return one === other || (one.length === other.length && one.every((item, index) => item === other[index]));
 }
 
-// The order of the rules that wait until a turn has settled: each comes after those whose results it reads, directly or through a
+// The order of the rules that wait until a turn has settled: each rule comes after the rules whose results it reads, directly or through a
 // connection.
 
 /** The number of addresses that are looked up before a rule is sorted. Usually no rule writes any of these addresses. */

@@ -21,7 +21,7 @@ export interface RunningConnection {
   readonly enabled: boolean;
   /** How an operator has switched the connection; undefined means that the settings apply. */
   readonly switched?: ManualSwitch | undefined;
-  /** The number of the connection's parameters. */
+  /** The number of parameters that the connection declares. */
   readonly parameters: number;
   readonly supervisor: Supervisor;
   /** The reason why the connection is held; undefined if the connection is not held. */
@@ -273,7 +273,7 @@ export class DeclaredParameters {
     });
   }
 
-  /** Removes the parameters that `leaving` returns. */
+  /** Removes from the graph the parameters that `leaving` returns. */
   removeLeaving(before: ConnectionPlan, after: ConnectionPlan | undefined): void {
     this.#graph.remove(this.leaving(before, after));
   }

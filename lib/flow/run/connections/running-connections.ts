@@ -101,7 +101,7 @@ export class RunningConnections {
     this.#hasStarted = true;
   }
 
-  /** Returns the supervisors of gateways. */
+  /** Returns the supervisors of all gateways. */
   gateways(): Supervisor[] {
     return [...this.#running.values()].filter(({ plan }) => isGateway(plan)).map(({ supervisor }) => supervisor);
   }
@@ -152,7 +152,10 @@ export class RunningConnections {
     return statusOf(this.#running.get(id)!);
   }
 
-  /** See `Operations.wire`. */
+  /**
+   * Returns the recent frames of a connection with a number greater than `after`, with secrets masked. Errors: `not-found` with the nearest
+   * name.
+   */
   wire(id: string, after: number): readonly ShownFrame[] {
     const connection = this.#running.get(id);
     if (connection === undefined)
@@ -431,7 +434,7 @@ function switchableOf({ id, file }: ConnectionPlan): Switchable {
 
 class MissingInputs {
   readonly #graph: Graph;
-  /** The IDs of waiting connections. */
+  /** The IDs of the connections that are waiting for a missing parameter. */
   readonly #waiting = new Set<string>();
   /** The addresses of parameters withdrawn since the last check. */
   readonly #withdrawn = new Set<string>();

@@ -100,7 +100,7 @@ export class Supervisor {
     return found && { ...found, isSimulated: type.isSimulated?.(settings) === true };
   }
 
-  /** Whether the connection has unfinished work. */
+  /** Whether the connection has work in progress that must be completed before the hub ends. */
   get isBusy(): boolean {
     return this.#unfinished.size > 0;
   }

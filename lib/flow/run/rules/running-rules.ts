@@ -39,7 +39,7 @@ interface ComingRule extends Readonly<Pick<RunningRule, 'plan' | 'switched'>> {
 export interface RuleChange {
   /** The rules after the change, in the order of the flow files. */
   readonly coming: readonly ComingRule[];
-  /** Running rules that are not continued. */
+  /** The running rules that no rule in the plan continues. */
   readonly leaving: readonly RunningRule[];
   readonly switches: KeptSwitches;
   readonly placeOf: Plan['placeOf'];

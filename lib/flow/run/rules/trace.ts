@@ -21,7 +21,7 @@ export interface TracedRule {
   readonly to: readonly string[];
 }
 
-/** The traces of all running rules. */
+/** Opens and reads the traces of the running rules. */
 export interface Traces {
   /**
    * Opens the trace of a rule. Unsubscribe from the trace when the rule ends. `copies` is the source of a rule that only copies, and

@@ -201,7 +201,7 @@ class Bound implements BoundExpression {
 // The steps of a rule, from input to output. A step passes a value on immediately, or later on behalf of the last input's change. One
 // object serves as both ends, so that a run finds everything in one place.
 
-/** A receiver of values. */
+/** Receives the values that a rule's `map` or steps emit. */
 interface ValueWriter {
   write(value: Value): void;
 }
