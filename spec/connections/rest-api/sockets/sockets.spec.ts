@@ -117,8 +117,9 @@ for (const [query, isAsked] of [
     hub.write('desk/go', 1, writer);
     hub.write('desk/a', 2, writer);
     const client = await openClient(t, hub.port, query);
+    const got = isAsked ? await client.frames.until(({ v }) => v === '2') : [];
     hub.write('desk/a', 3, writer);
-    const got = await client.frames.until(({ v }) => v === '3');
+    got.push(...(await client.frames.until(({ v }) => v === '3')));
     const snapshot = [
       { p: 'desk/b', v: 'true' },
       { p: 'desk/c', v: '' },
