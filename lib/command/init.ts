@@ -38,7 +38,7 @@ export function register(cli: Cli): void {
     .addOption(
       fromEnvironment(
         '--image <name>',
-        'prepare the folder for a container of this image, and print the command that runs it',
+        'prepare the folder for a container that runs this image, and print the command that starts the container',
         'IMAGE',
       ),
     )

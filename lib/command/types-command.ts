@@ -12,10 +12,13 @@ export function register(cli: Cli): void {
   remoteCommand(cli, 'types', 'print a declaration file with every address for flow files written in TypeScript')
     .argument(...flowFiles)
     .option('--module <name>', 'module from which the flow files import defineFlow', 'patchbay-hub')
-    .option('--remote', 'print JSON instead: the parameters that a running hub mirrors from other hubs')
+    .option(
+      '--remote',
+      'print JSON with the parameters that a running hub mirrors from other hubs instead of declarations',
+    )
     .option(
       '--of <connection>',
-      'print JSON instead: the parameters of one connection on a running hub, for the `expect` setting of that connection',
+      'print JSON with the parameters of one connection on a running hub instead of declarations, for the `expect` setting of that connection',
     )
     .action((paths: string[], options: TypesOptions) => {
       const { module, remote, of } = options;

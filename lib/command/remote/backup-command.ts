@@ -68,7 +68,7 @@ export async function restore(file: string, folder: string, call: string, consol
     console.print(printable(`${folder}: ${describe(manifest)}`));
     for (const path of manifest.absolute)
       console.print(printable(`The flow files use the absolute path ${path}, which the backup does not restore.`));
-    console.print(`Run it: ${call} run ${manifest.run.map((path) => quoted(join(folder, path))).join(' ')}`);
+    console.print(`Run the hub: ${call} run ${manifest.run.map((path) => quoted(join(folder, path))).join(' ')}`);
     return 0;
   } catch (error) {
     await rm(isNew ? folder : place, { recursive: true, force: true });

@@ -165,7 +165,7 @@ function createPrinter(console: PacedConsole): (value: string) => void {
     console.print(waiting!);
     waiting = undefined;
     if (leftOut > 0)
-      console.printError(`skipped ${counted(leftOut, 'change')}, because the output was not read fast enough`);
+      console.printError(`skipped ${counted(leftOut, 'change')} because the output was not read fast enough`);
     leftOut = 0;
   };
   return (value) => {

@@ -56,7 +56,7 @@ test('a backup has all files of a hub, and a hub runs in the restored folder', a
   t.regex(made.output, /a\.tar: \d+ files, [\d,]+ bytes, of \S+Z\n$/);
   const { status, output } = await call((console) => restore(file, restored, 'patchbay', console));
   t.is(status, 0);
-  const [, word] = /\nRun it: patchbay run (.*)\n$/.exec(output)!;
+  const [, word] = /\nRun the hub: patchbay run (.*)\n$/.exec(output)!;
   const root = execFileSync('sh', ['-c', `printf %s ${word}`], { encoding: 'utf8' }); // as one word
   const names = (await readdir(restored, { recursive: true })).sort();
   for (const name of Object.keys(files()))
