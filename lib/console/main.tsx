@@ -108,7 +108,9 @@ function Header(props: { readonly leave: () => void; readonly showHelp: () => vo
         <button
           type="button"
           class="main"
-          title={sound.isBlocked() ? 'Click to allow sound in the browser' : 'Silence alarms until the next one'}
+          title={
+            sound.isBlocked() ? 'Click to allow sound in the browser' : 'Silence alarms until the next one is raised'
+          }
           onClick={() => sound.silence()}
         >
           Silence

@@ -97,7 +97,7 @@ function refusalsOf(t: ExecutionContext, page: Page): string[] {
 }
 
 const offered: [user: keyof typeof users, controls: readonly string[], whyNot: readonly string[]][] = [
-  ['ann', ['Compare evening'], ['You may only view snapshots.', ...Array(4).fill('read-only')]],
+  ['ann', ['Compare evening'], ['You only have permission to view snapshots.', ...Array(4).fill('read-only')]],
   [
     'olaf',
     [
@@ -110,7 +110,7 @@ const offered: [user: keyof typeof users, controls: readonly string[], whyNot: r
       'Mic',
       'Level',
     ],
-    ['You may not save snapshots.', 'read-only', 'read-only'],
+    ['You do not have permission to save snapshots.', 'read-only', 'read-only'],
   ],
 ];
 for (const [user, expected, whyNot] of offered)

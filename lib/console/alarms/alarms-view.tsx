@@ -81,7 +81,7 @@ export default function Alarms() {
           />{' '}
           show normal alarms
         </label>
-        <label title="This page beeps while an alarm waits for an acknowledgement">
+        <label title="This page beeps while an alarm is waiting to be acknowledged">
           <input
             type="checkbox"
             checked={sound.isOn()}

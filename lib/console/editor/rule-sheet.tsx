@@ -92,7 +92,7 @@ function ChooseFile() {
       <Show when={sources()} fallback={<p class="note">Loading …</p>}>
         <p class="note">
           <Show when={files().length === 0} fallback="Which file should contain the rule?">
-            <Show when={sources()?.files[0]} fallback="You may not edit any flow file.">
+            <Show when={sources()?.files[0]} fallback="You do not have permission to edit any flow files.">
               {(known) => (
                 <span role="alert" class="warning">
                   Read-only: {known().reason}

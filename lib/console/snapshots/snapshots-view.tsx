@@ -81,7 +81,13 @@ function Selection(props: {
         <h2>{props.selection.name}</h2>
         <Show
           when={may('save')}
-          fallback={<small>{may('recall') ? 'You may not save snapshots.' : 'You may only view snapshots.'}</small>}
+          fallback={
+            <small>
+              {may('recall')
+                ? 'You do not have permission to save snapshots.'
+                : 'You only have permission to view snapshots.'}
+            </small>
+          }
         >
           <NewName selection={props.selection.name} name={name()} isPossible={isPossible()} setName={setName} />
         </Show>

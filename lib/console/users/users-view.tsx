@@ -50,7 +50,7 @@ export default function Users() {
       <div class="scroll" tabIndex={-1}>
         <Show when={data()?.users.length === 0}>
           <p class="note">
-            This hub is open: anyone may do anything. To restrict access, define users and their rights in the setting{' '}
+            This hub is open: anyone can do anything. To restrict access, define users and their rights in the setting{' '}
             <code>users</code> in the REST API connection.
           </p>
         </Show>
