@@ -295,7 +295,7 @@ export class Graph extends ParameterTable {
     const wasOwn = node.remote === undefined;
     this.mayAct!();
     if (wasOwn && node.remote !== undefined && origin !== node.owner)
-      throw new HubError('unavailable', `${node.address}: this hub no longer owns it`);
+      throw new HubError('unavailable', `${node.address}: this hub no longer owns this parameter`);
   }
 
   /**

@@ -78,7 +78,7 @@ export class Writes {
     const refuse = () => {
       throw new HubError('unavailable', reason);
     };
-    const warn = () => context.log.warn({ parameter: id }, `not sent: ${reason}`, 'not sent'); // a trigger
+    const warn = () => context.log.warn({ parameter: id }, `cannot send ${reason}`, 'not sent'); // a trigger
     this.#absent.get(id)?.unsubscribe();
     this.#absent.set(id, context.inbox(id, refuse).subscribe({ next: warn, error: () => {} }));
   }
@@ -121,7 +121,7 @@ export class Writes {
   #expectOnline({ id, entry }: Live): void {
     if (!this.#options.isReady()) throw new HubError('unavailable', `${id}: the provider is offline`);
     if (!entry.isOnline || (entry.device !== undefined && !isReachable(entry.device)))
-      throw new HubError('unavailable', `${id}: the provider reports it as offline`);
+      throw new HubError('unavailable', `${id}: the provider reports this parameter as offline`);
   }
 
   #write(live: Live, value: Value, change: Change | undefined): void {

@@ -112,7 +112,11 @@ function run(
         if (!limit.take(scheduler.now())) {
           limit.suppress(String(values.get('time')));
           emit({ set: `${name}/suppressed`, value: Number(context.own(`${name}/suppressed`)?.value ?? 0) + 1 });
-          log.info({}, `${name}: suppressed by its limit of ${settings.messages[name]!.limit}`, `suppressed ${name}`);
+          log.info(
+            {},
+            `${name}: message suppressed by its limit of ${settings.messages[name]!.limit}`,
+            `suppressed ${name}`,
+          );
           return;
         }
         outbox.add(

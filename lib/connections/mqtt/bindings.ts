@@ -183,7 +183,7 @@ export class Bindings {
       const refuse = () => {
         throw new HubError('unavailable', reason);
       };
-      const warn = () => context.log.warn({ parameter: id }, `not sent: ${reason}`, 'not sent'); // a trigger
+      const warn = () => context.log.warn({ parameter: id }, `cannot send ${reason}`, 'not sent'); // a trigger
       this.#absent.get(id)?.unsubscribe();
       this.#absent.set(id, context.inbox(id, refuse).subscribe(warn));
     }

@@ -120,7 +120,7 @@ export class Bridge {
     const share = this.#byTopic.get(topic);
     if (share === undefined) {
       if (topic.endsWith('/set') && !isRetained)
-        this.#warn(topic, 'the hub has no such parameter, or does not share it');
+        this.#warn(topic, 'the hub has no such parameter or does not share it');
       return true;
     }
     if (!share.isFollowed || payload.length === 0) return true;

@@ -224,7 +224,7 @@ function readContent(body: Buffer, type: string): Content {
   try {
     return { text, tree: JSON.parse(text), isTree: true };
   } catch (error) {
-    throw new HubError('unprocessable', `body: expected JSON, got something else: ${messageOf(error)}`);
+    throw new HubError('unprocessable', `body: expected JSON, got invalid text: ${messageOf(error)}`);
   }
 }
 

@@ -70,7 +70,7 @@ for (const [way, write] of writes)
   test(`a late write by ${way} is refused`, async (t) => {
     const hub = await startLate(t);
     const reported = await write(t, hub);
-    t.regex(reported, /^503 desk\/level: (this hub no longer owns it|nobody runs it)$/);
+    t.regex(reported, /^503 desk\/level: (this hub no longer owns this parameter|nobody runs it)$/);
     t.is(hub.find('desk/level')!.value, 0);
     t.is(await write(t, hub), '503 desk/level: nobody runs it', 'and so is what comes later');
   });

@@ -101,7 +101,7 @@ test('what is wrong with a body is a sentence, and sets nothing', async (t) => {
     t.is(answer.status, status, answer.text);
     t.regex(answer.text, text);
   };
-  await wrong('{"device":', 422, /^body: expected JSON, got something else: /);
+  await wrong('{"device":', 422, /^body: expected JSON, got invalid text: /);
   await wrong(Buffer.from([0x7b, 0xff, 0x7d]), 422, /^body: expected UTF-8, got invalid bytes$/);
   await wrong('{"state":"opened"}', 422, /^battery: expected a value, got nothing$/);
   await wrong('{"device":{"battery":"full"}}', 422, /^battery: expected .*, got "full"/);

@@ -133,9 +133,9 @@ export class RemoteWriteHandler {
           if (parameter === undefined)
             throw new HubError('unknown-parameter', `${address}: its hub has no parameter with this address`);
           if (parameter.remote !== undefined)
-            throw new HubError('unavailable', `${address}: its hub no longer owns it`);
+            throw new HubError('unavailable', `${address}: its hub no longer owns this parameter`);
           if (!this.#context.isShared(parameter))
-            throw new HubError('unknown-parameter', `${address}: its hub does not share it`);
+            throw new HubError('unknown-parameter', `${address}: its hub does not share this parameter`);
           this.#expectInOrder(parameter, { hub: sender, run, number });
           const v = hub.mirroring.writeFor(parameter, readInput(item), origin, cause, hop);
           this.#writers.set(parameter, { hub: sender, run, number });

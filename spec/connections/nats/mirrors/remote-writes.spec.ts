@@ -94,7 +94,7 @@ test('a hub writes for others only what it shares with them', async (t) => {
   const asked = network.transportOf('x').request('patchbay.house.west.write', JSON.stringify(request), 1000);
   await time.run(4500);
   t.deepEqual(JSON.parse(new TextDecoder().decode(await asked)).results, [
-    { code: 'unknown-parameter', message: 'west/own: its hub does not share it' },
+    { code: 'unknown-parameter', message: 'west/own: its hub does not share this parameter' },
     { v: 5 },
   ]);
   t.is(west.graph.find('west/own')!.value, 1);

@@ -149,7 +149,7 @@ function seenUserOf(
   try {
     return { name: decodeURIComponent(given), isHandshake };
   } catch {
-    throw new HubError('bad-request', 'Patchbay-See-As: expected the name of a user, percent-encoded');
+    throw new HubError('bad-request', 'Patchbay-See-As: expected a percent-encoded username');
   }
 }
 
