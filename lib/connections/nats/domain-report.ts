@@ -1,4 +1,4 @@
-// Reports the status of the domain, to operators, as seen by this hub.
+// Reports the status of the domain to operators, from the point of view of this hub.
 
 import { Subscription } from 'rxjs';
 import type { DomainHub, DomainStatus, LinkStatus, MirrorStatus } from '../../model/reports/domain-status.ts';
@@ -12,7 +12,7 @@ import type { NatsSettings } from './settings.ts';
 import type { Sharer } from './sharing/sharer.ts';
 
 export interface DomainReportOptions {
-  /** The Connection ID. */
+  /** The Connection ID of the `nats` connection. */
   readonly id: string;
   readonly settings: NatsSettings;
   readonly link: Link;
@@ -30,7 +30,7 @@ export class DomainReport {
   #linkSince: () => number;
   #leaseSince: () => number;
   #sessions = 0;
-  /** Whether the servers in the last session accept every client. */
+  /** Whether the servers in the last session accepted every client; undefined if there has been no session. */
   #isOpen: boolean | undefined;
 
   constructor(options: DomainReportOptions) {
@@ -44,7 +44,7 @@ export class DomainReport {
       if (isUp) this.#sessions++;
       wasUp = isUp;
     };
-    const error = () => {}; // neither of them fails
+    const error = () => {}; // these Observables never fail
     const followSession = ({ session }: LinkState) => {
       followLink(session !== undefined);
       if (session !== undefined) this.#isOpen = session.isOpen;

@@ -1,4 +1,4 @@
-// The connection type NATS: the hubs in a domain see each other's parameters, by address.
+// The connection type `nats`: the hubs in a domain see each other's parameters by address.
 import { combineLatest, Observable, Subject } from 'rxjs';
 import { z } from 'zod';
 import { decodeUtf8, FileError, nothing, readRegularFileSync } from '../../files/regular-file.ts';
@@ -105,16 +105,15 @@ export const nats = defineGatewayType({
     }),
 });
 
-/** Returns a function that checks whether a list of globs selects an address. */
+/** Returns a function that returns whether a list of globs selects an address. */
 function selectBy(globs: readonly string[]): (address: string) => boolean {
   const patterns = globs.map(globToRegExp);
   return (address) => patterns.some((pattern) => pattern.test(address));
 }
 
-// The file with the parameters of other hubs that `patchbay types --remote` writes, so that flow files can be checked against these
-// parameters.
+// The file with the parameters of other hubs, which `patchbay types --remote` writes and against which flow files are checked.
 
-/** The content of the file: `{"desk/lamp":{"type":"B","access":"read-write","hub":"west"}}`. */
+/** The schema for the content of the file: `{"desk/lamp":{"type":"B","access":"read-write","hub":"west"}}`. */
 const fileSchema = record(
   z.string(),
   z.strictObject({
@@ -125,7 +124,7 @@ const fileSchema = record(
 );
 
 const setting = 'mirrors';
-/** The maximum size of the file, which is enough for about 200,000 parameters. */
+/** The maximum size of the file, in bytes: enough for about 200,000 parameters. */
 const maxFileBytes = 16 * 1024 * 1024;
 
 function readRemotes(path: string, resolvePath: ResolvePath): Remotes {
@@ -151,12 +150,13 @@ function reasonOf(error: unknown): string {
   return `${issue!.path.join('.') || 'it'}: ${issue!.message}`;
 }
 
-// The minimum permissions of a hub, as part of a NATS server configuration. The password is a variable that the server reads from its
+// The minimum permissions for a hub, as part of a NATS server configuration. The password is a variable that the server reads from its
 // environment.
 
 /**
- * Returns the permissions. A hub sends under its own name, sends requests to other hubs in its own name, and answers their requests. A
- * stream name is one token of a subject, so the hub may create the streams that it writes, and read all streams.
+ * Returns the permissions for a hub. A hub sends messages under its own name, sends requests to other hubs in its own name, and answers
+ * requests from other hubs. Because the name of a stream is a single token in a subject, the hub may create the streams that it writes, and
+ * may read all streams.
  */
 function permissionsOf(settings: NatsSettings): string {
   const { domain, hub, credentials, pair } = settings;

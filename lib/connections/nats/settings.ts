@@ -5,7 +5,7 @@ import { describe } from '../../model/error.ts';
 import { integerSetting } from '../setting.ts';
 import { maxMirroredInAll } from './mirrors/mirror-bounds.ts';
 
-/** The name of a domain or a hub: one token of a NATS subject. */
+/** The regular expression for the name of a domain or a hub, which is a single token in a NATS subject. */
 const nameShape = '^[A-Za-z0-9_-]{1,64}$';
 const serverShape = '^(nats|tls)://[^\\s/]+$';
 const serverError = "the address of a server such as 'nats://10.0.0.5:4222'";
@@ -27,7 +27,7 @@ export const settingsSchema = z.strictObject({
         .string()
         .refine((server) => !server.includes('@'), {
           error: 'expected an address without credentials: use the setting `credentials`',
-          abort: true, // so that no later check shows the credentials
+          abort: true, // so that no later check shows the credentials in the URL
         })
         .regex(new RegExp(serverShape), { error: serverError, abort: true })
         .refine((server) => URL.canParse(server), {

@@ -1,7 +1,7 @@
-// The lease on the name of a hub, which consists of one or several registers. To begin, a hub must hold all registers at the same time, or
-// the register in which the last holder left the whole lease. To continue, a hub needs only one register that it has held ever since, or
-// that was returned by a hub that did not begin. So a hub that begins knows that no other hub continues. A register that cannot be written
-// for some seconds because it has no leader does not end a term.
+// The lease on a hub's name, which consists of one or several registers. To begin, a hub must hold all registers at the same time, or the
+// register in which the last holder has left the whole lease. To continue, a hub needs only one register that it has held ever since, or
+// that was returned by a hub that did not begin. Therefore, a hub that begins knows that no other hub continues. If a register cannot be
+// written for some seconds because it has no leader, the term does not end.
 
 import { BehaviorSubject, combineLatest, type Observable, type SchedulerLike } from 'rxjs';
 import { distinctUntilChanged, map } from 'rxjs/operators';
@@ -12,26 +12,28 @@ import type { Holder, Rivals, Terms, Whole } from './parties.ts';
 import type { ForeignRegister, Register } from './register.ts';
 
 /**
- * The number of parts that each confirmation renews at first, because up to a hundred confirmations per second are possible. If no renewal
- * has succeeded after `allAfterMs`, all other parts are renewed as well.
+ * The number of parts that each confirmation renews at first. There may be up to a hundred confirmations per second, so not all parts are
+ * renewed. If no renewal has succeeded after `allAfterMs`, the remaining parts are renewed as well.
  */
 const confirmedFirst = 3;
 const allAfterMs = 200;
-/** The minimum interval between reads of the registers caused by notifications. */
+/** The minimum interval between reads of the registers that are caused by notifications, in milliseconds. */
 const hurryEveryMs = 20;
 
 export class JointLease {
   readonly #me: Holder;
   readonly #clock: SchedulerLike;
-  /** The parts, in the order in which they are taken, so that two hubs that want all parts never wait for each other. */
+  /**
+   * The parts in the order in which they are taken. Because this order is fixed, two hubs that want all parts never wait for each other.
+   */
   readonly #parts: readonly Lease[];
   readonly #state = new BehaviorSubject<LeaseState>({ is: 'unknown' });
   /**
-   * The parts with which this hub continues, each with the term in which it was taken: the parts held since this hub began, those taken
-   * later, and those returned to this hub.
+   * The parts with which this hub may continue, each with the term in which it was taken: parts held since this hub began, parts taken
+   * later, and parts returned to this hub.
    */
   readonly #kept = new Map<Lease, number>();
-  /** The term of the whole lease, set when this hub began. */
+  /** The term of the whole lease, which is set when this hub begins. */
   #term = 0;
   readonly #terms: Terms = { greatest: 0 };
   #hasEnded = false;
@@ -67,30 +69,33 @@ export class JointLease {
     return this.#me.name;
   }
 
-  /** Begins to request the lease, and to renew it. */
+  /** Starts to request the lease and to renew it. */
   start(): void {
     for (const part of this.#parts) part.start();
   }
 
-  /** Checks by the clock whether the lease is held at this moment. After the fence, the state first changes to *fenced*. */
+  /**
+   * Returns whether the lease is held at this moment, according to the clock. If the fence has passed, the state first changes to *fenced*.
+   */
   isHeld(): boolean {
     if (this.state.is !== 'held') return false;
     for (const part of this.#parts) if (part.isHeld()) return true;
     return false;
   }
 
-  /** Whether every part is held, so that losing any one part would not end the term. */
+  /** Whether this hub holds every part. In this case, the loss of any one part does not end the term. */
   get isHeldByAll(): boolean {
     return this.isHeld() && this.#parts.every((part) => part.isHeld());
   }
 
-  /** Reads the registers immediately, after a change to the lease. */
+  /** Reads the registers immediately, because the lease may have changed. */
   hurry(): void {
     for (const part of this.#parts) part.hurry();
   }
 
   /**
-   * Renews the lease immediately. Resolves to whether the lease is then held; if so, no other hub has begun before the call. Never rejects.
+   * Renews the lease immediately. Resolves to whether this hub then holds the lease. If it does, no other hub had begun before the call.
+   * Never rejects.
    */
   async confirm(): Promise<boolean> {
     const parts = this.#byLastRenewal();
@@ -98,7 +103,7 @@ export class JointLease {
     return ((await soon) || (await confirmAny(parts))) && this.isHeld();
   }
 
-  /** Notes a record that a hub has requested to write into register number `part`, counted from 0. */
+  /** Records that a hub has requested to write a record into the register with the index `part`. */
   noteRequest(record: LeaseRecord, part: number): void {
     this.#parts[part]!.noteRequest(record);
     const nowMs = this.#clock.now();
@@ -107,19 +112,20 @@ export class JointLease {
     this.hurry();
   }
 
-  /** Notes a term: the next holder gets a greater term, even if the servers have lost the lease. */
+  /** Records a term. The next holder gets a greater term, even if the servers have lost the lease. */
   noteTerm(term: number): void {
     this.#parts[0]!.noteTerm(term);
   }
 
-  /** Requests nothing from now on; held parts expire. */
+  /** Stops all requests. Parts that this hub holds expire. */
   stop(): void {
     for (const part of this.#parts) part.stop();
   }
 
   /**
    * Releases the lease to any hub that wants it. Connections and rules must have ended before. Never rejects. The whole lease is left in
-   * one part, so other hubs do not have to wait for parts that currently cannot be written; no other part is marked as the whole lease.
+   * one part, so that other hubs do not have to wait for parts that currently cannot be written. No other part is marked as the whole
+   * lease.
    */
   async release(): Promise<void> {
     this.stop();
@@ -135,8 +141,8 @@ export class JointLease {
   }
 
   /**
-   * The reason why the servers have not answered for any part for a while; empty if the servers answer. Hot, replays last, never completes,
-   * never errors.
+   * The reason why the servers have not answered for any part for some time; '' if they answer. Hot, replays last, never completes, never
+   * errors.
    */
   get problem$(): Observable<string> {
     return combineLatest(this.#parts.map((part) => part.problem$)).pipe(
@@ -145,28 +151,28 @@ export class JointLease {
     );
   }
 
-  /** Whether the servers have recently answered for a part. */
+  /** Whether the servers have recently answered requests for any part. */
   get isAnswered(): boolean {
     return this.#parts.some((part) => part.isAnswered);
   }
 
-  /** Whether another hub has recently renewed a part. */
+  /** Whether another hub has recently renewed any part. */
   get isRenewed(): boolean {
     return this.#parts.some((part) => part.isRenewed);
   }
 
-  /** Clears the problem, for example because other servers are used from now on. */
+  /** Clears the problem, for example because the hub uses other servers from now on. */
   clearProblem(): void {
     for (const part of this.#parts) part.clearProblem();
   }
 
-  /** Returns the parts with which this hub continues, most recently renewed first, because that part is most likely to be writable. */
+  /** Returns the parts with which this hub continues. The most recently renewed part is first, because it is most likely to be writable. */
   #byLastRenewal(): Lease[] {
     const kept = this.#parts.filter((part) => part.isHeld() && this.#isKept(part));
     return kept.sort((one, other) => other.fenceMs - one.fenceMs);
   }
 
-  /** Derives the state from the parts, after a part has changed. */
+  /** Determines the state from the parts after a part has changed. */
   #look(): void {
     if (this.#hasEnded) return;
     const held = this.#parts.filter((part) => part.isHeld());
@@ -186,7 +192,7 @@ export class JointLease {
     const [holder] = this.#parts.filter(({ state }) => state.is === 'taken').sort(byRenewal);
     if (holder?.state.is === 'taken') this.#enter(holder.state);
     else if (this.state.is === 'held') this.#enter({ is: 'fenced', term: this.#term });
-    if (held.length > 0) this.hurry(); // to take the next part
+    if (held.length > 0) this.hurry(); // the next part may be taken
   }
 
   #begin(held: readonly Lease[]): void {
@@ -195,20 +201,23 @@ export class JointLease {
     for (const part of this.#parts) part.begin();
   }
 
-  /** Returns whether a part is held or may be held again, and no other hub can have begun with this part since this hub began. */
+  /**
+   * Returns whether this hub holds a part or may hold it again, provided that no other hub can have begun with this part since this hub
+   * began.
+   */
   #isKept(part: Lease): boolean {
     const { state } = part;
     return (state.is === 'held' || state.is === 'fenced') && this.#kept.get(part) === state.term;
   }
 
-  /** Returns whether another hub, which did not begin, has returned a part with which this hub continued. */
+  /** Returns whether a hub that did not begin has returned a part with which this hub continued. */
   #isReturned(part: Lease): boolean {
     return part.returnedTerm !== undefined && this.#kept.get(part) === part.returnedTerm;
   }
 
   /**
-   * Returns whether to take or renew a part. The part with the whole lease is always wanted. Any other part is wanted once this hub holds
-   * all parts before it, as long as no other hub continues with a later part.
+   * Returns whether this hub should take or renew a part. It always wants the part with the whole lease. It wants any other part as soon as
+   * it holds all parts before it, unless another hub continues with a later part.
    */
   #wants(index: number): boolean {
     const wanted = this.#parts[index]!;
@@ -219,7 +228,10 @@ export class JointLease {
     });
   }
 
-  /** Returns the term in which to take a part: the term of the held parts, unless a greater term is known. */
+  /**
+   * Returns the greatest known term if this hub holds another part in this term, so that the part is taken in the same term. Otherwise
+   * returns undefined.
+   */
   #nextTerm(index: number): number | undefined {
     const { greatest } = this.#terms;
     const isHeldIn = this.#parts.some((part, place) => place !== index && part.isHeld() && termOf(part) === greatest);
@@ -231,7 +243,10 @@ export class JointLease {
   }
 }
 
-/** Reads the lease of another hub: its first register, and further registers only if the first register shows that they exist. */
+/**
+ * Returns a reader for another hub's lease. It reads the first register, and further registers only if the first register shows that they
+ * exist.
+ */
 export function readJointly(registers: readonly ForeignRegister<LeaseRecord>[]): Pick<Register<LeaseRecord>, 'read'> {
   return {
     async read() {
@@ -246,8 +261,8 @@ export function readJointly(registers: readonly ForeignRegister<LeaseRecord>[]):
 }
 
 /**
- * Resolves to the terms in which the lease of another hub is held, according to all readable registers. There are further registers only if
- * the first register shows that they exist. Rejects if no register can be read.
+ * Resolves to the terms in which another hub's lease is held, according to all registers that can be read. Further registers are read only
+ * if the first register shows that they exist. Rejects if no register can be read.
  */
 export async function readTerms(registers: readonly ForeignRegister<LeaseRecord>[]): Promise<ReadonlySet<number>> {
   const [first, ...others] = registers;
@@ -260,7 +275,7 @@ export async function readTerms(registers: readonly ForeignRegister<LeaseRecord>
   return new Set(records.map(({ term, begun = term }) => begun));
 }
 
-/** Renews parts, and resolves to whether any part was renewed. */
+/** Renews parts. Resolves to whether any part has been renewed. */
 function confirmAny(parts: readonly Lease[]): Promise<boolean> {
   const asked = parts.map(async (part) => {
     if (!(await part.confirm())) throw new Error('not renewed');
@@ -275,7 +290,7 @@ function termOf({ state }: Lease): number {
   return state.is === 'unknown' ? 0 : state.term;
 }
 
-/** Puts renewed parts first. */
+/** Compares two parts so that the most recently renewed part comes first. */
 function byRenewal(one: Lease, other: Lease): number {
   return Number(other.isRenewed) - Number(one.isRenewed) || termOf(other) - termOf(one);
 }

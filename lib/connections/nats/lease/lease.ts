@@ -1,6 +1,6 @@
-// A lease that at most one of several hubs holds at a time, even if hubs, servers or links fail. A holder renews its lease every second.
-// Another hub takes the lease after seeing no renewal for 4 s by its own clock, which is not affected by changes of the system time. The
-// holder stops at its fence, 3 s after requesting the last successful renewal, and therefore ends before any other hub begins.
+// A lease that at most one of several hubs holds at any time, even if hubs, servers or links fail. The holder renews its lease every
+// second. Another hub takes the lease if it has seen no renewal for 4 s on its own clock, which is not affected by changes to the system
+// time. The holder stops at its fence, 3 s after it requested the last successful renewal. Therefore, it ends before any other hub begins.
 
 import { BehaviorSubject, type Observable, type SchedulerLike, Subscription } from 'rxjs';
 import { messageOf } from '../../../model/error.ts';
@@ -11,10 +11,11 @@ import { NotReplaced, type Register } from './register.ts';
 import { Sighting, Succession } from './succession.ts';
 
 /**
+ * The state of a lease, as seen by this hub:
  * - *unknown*: the servers have not answered yet.
  * - *held*: this hub holds the lease.
  * - *fenced*: this hub held the lease; the current holder is not known.
- * - *taken*: another hub holds the lease. `isThere`: that hub has answered; if omitted, that hub may have ended, or was not asked.
+ * - *taken*: another hub holds the lease. `isThere`: that hub has answered. If omitted, it may have ended or was not asked.
  */
 export type LeaseState =
   | { readonly is: 'unknown' }
@@ -34,20 +35,20 @@ export class Lease {
   readonly #problem = new BehaviorSubject('');
   readonly #sighting = new Sighting();
   readonly #succession: Succession;
-  /** The term of this hub's own record, as far as this hub knows. */
+  /** The term of the record that this hub has written, as far as this hub knows. */
   #ownTerm: number | undefined;
-  /** Whether the next hub that takes the newest record, or this hub that has taken it, has the whole lease. */
+  /** Whether the whole lease belongs to the next hub that takes the newest record, or to this hub if it has taken this record. */
   #isWhole = false;
-  /** The previous holder, as in the record, while this hub has not begun since taking the part. */
+  /** The previous holder in the record, while this hub has not begun since it took the part. */
   #before: LeaseRecord['before'];
-  /** The term of this hub's own record after which another hub took the part, did not begin, and returned the part. */
+  /** The term of the record that this hub wrote before another hub took the part, did not begin, and returned the part. */
   #returnedTerm: number | undefined;
   #fenceMs = Number.NEGATIVE_INFINITY;
-  /** The number of records that this hub has created. */
+  /** The number of records that this hub has written. */
   #records = 0;
   /**
-   * The number of renewals, and the callers that are waiting for the next renewal. Taking the lease again is not a renewal, because another
-   * hub may have held the lease in between.
+   * The number of renewals so far, and the callers that are waiting for the next renewal. Taking the lease again does not count as a
+   * renewal, because another hub may have held the lease in between.
    */
   #renewals = 0;
   #confirming: ((isRenewed: boolean) => void)[] = [];
@@ -76,12 +77,14 @@ export class Lease {
     return this.#state.value;
   }
 
-  /** Begins to request the lease, and to renew it. */
+  /** Starts to request the lease and to renew it. */
   start(): void {
     this.#working ??= this.#work();
   }
 
-  /** Checks by the clock whether the lease is held at this moment. After the fence, the state first changes to *fenced*. */
+  /**
+   * Returns whether the lease is held at this moment, according to the clock. If the fence has passed, the state first changes to *fenced*.
+   */
   isHeld(): boolean {
     if (this.state.is !== 'held') return false;
     if (this.#clock.now() < this.#fenceMs) return true;
@@ -89,7 +92,7 @@ export class Lease {
     return false;
   }
 
-  /** The time on the clock at which the lease ends unless it is renewed. */
+  /** The time at which the lease ends unless it is renewed, in milliseconds on the clock. */
   get fenceMs(): number {
     return this.#fenceMs;
   }
@@ -100,35 +103,37 @@ export class Lease {
     return this.#sighting.unseenMs(this.#clock.now()) < leaseTimes.expiryMs;
   }
 
-  /** Whether another hub holds the lease and has not renewed it in time, although the servers have answered. */
+  /** Whether another hub holds the lease and has not renewed it in time, although the servers have been answering. */
   get hasRunOut(): boolean {
     return this.state.is === 'taken' && this.#sighting.isOver(this.#clock.now());
   }
 
-  /** Whether the last holder left the whole lease in this register, and no hub other than this one has taken the register since. */
+  /**
+   * Whether the last holder has left the whole lease in this register, and no hub other than this hub has taken the register since then.
+   */
   get isWhole(): boolean {
     return this.#isWhole;
   }
 
-  /** Reads the register immediately, after a change to the lease. */
+  /** Reads the register immediately, because the lease may have changed. */
   hurry(): void {
     if (this.#ownTerm === undefined) this.#pause.wake();
   }
 
   /**
-   * The term in which this hub held this part before another hub, which did not begin, took and returned the part; undefined if no hub has
-   * done so.
+   * The term in which this hub held the part before another hub took the part, did not begin, and returned it; undefined if this has not
+   * happened.
    */
   get returnedTerm(): number | undefined {
     return this.#returnedTerm;
   }
 
-  /** Notes that this hub has begun: from now on, it returns nothing to the previous holder. */
+  /** Records that this hub has begun. From now on, it does not return the part to the previous holder. */
   begin(): void {
     this.#before = undefined;
   }
 
-  /** Renews the lease immediately if this hub holds it. Resolves to whether the renewal succeeded. Never rejects. */
+  /** Renews the lease immediately if this hub holds it. Resolves to whether the renewal has succeeded. Never rejects. */
   confirm(): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     if (this.#ownTerm === undefined || this.#hasEnded) resolve(false);
@@ -139,18 +144,18 @@ export class Lease {
     return promise;
   }
 
-  /** Notes a record that a hub has requested to write into the register. */
+  /** Records that a hub has requested to write a record into the register. */
   noteRequest(record: LeaseRecord): void {
     this.#sighting.noteRequest(record, this.#clock.now());
   }
 
-  /** Notes a term: the next holder gets a greater term, even if the servers have lost the lease. */
+  /** Records a term. The next holder gets a greater term, even if the servers have lost the lease. */
   noteTerm(term: number): void {
     const { terms } = this.#whole;
     terms.greatest = Math.max(terms.greatest, term);
   }
 
-  /** Requests nothing from now on; a held lease expires. */
+  /** Stops all requests. A lease that this hub holds expires. */
   stop(): void {
     this.#hasEnded = true;
     this.#fenceTimer.unsubscribe();
@@ -158,8 +163,8 @@ export class Lease {
   }
 
   /**
-   * Releases the whole lease, or this part, to any hub that wants the lease. Connections and rules must have ended before. Never rejects.
-   * Resolves to false only if it is certain that nothing was released.
+   * Releases this part, or with `isWhole` the whole lease, to any hub that wants the lease. Connections and rules must have ended before.
+   * Never rejects. Resolves to false only if it is certain that nothing has been released.
    */
   async release(isWhole = false): Promise<boolean> {
     this.stop();
@@ -174,7 +179,7 @@ export class Lease {
       : { ...this.#record(term), isReleased: true };
     try {
       if ((await this.#register.replace(released, this.#sighting.sequence)) !== undefined) return true;
-      const { sequence, value } = await this.#register.read(); // an unanswered renewal may have succeeded, and so may this release
+      const { sequence, value } = await this.#register.read(); // a renewal without an answer may have succeeded, and so may this release
       if (value?.holder === this.#me.id && !value.isReleased) await this.#register.replace(released, sequence);
       return true;
     } catch (error) {
@@ -183,7 +188,7 @@ export class Lease {
   }
 
   /**
-   * The reason why the servers have not answered for a while; empty if the servers answer. Emits with each answer. Hot, replays last, never
+   * The reason why the servers have not answered for some time; '' if they answer. Emits after each answer. Hot, replays last, never
    * completes, never errors.
    */
   get problem$(): Observable<string> {
@@ -195,7 +200,7 @@ export class Lease {
     return this.#sighting.silentMs(this.#clock.now()) <= leaseTimes.problemAfterMs;
   }
 
-  /** Clears the problem, because the state of the next servers is not known yet. */
+  /** Clears the problem, because it is not known yet whether the next servers answer. */
   clearProblem(): void {
     if (this.#problem.value !== '') this.#problem.next('');
   }
@@ -218,7 +223,7 @@ export class Lease {
     for (const resolve of this.#confirming.splice(0)) resolve(false);
   }
 
-  /** Renews the lease; returns the pause until the next renewal. */
+  /** Renews the lease. Resolves to the pause until the next renewal, in milliseconds. */
   async #renew(term: number): Promise<number> {
     if (!this.#whole.isWanted() || (await this.#isAwaited())) return this.#giveUp(term);
     const askedMs = this.#clock.now();
@@ -230,12 +235,12 @@ export class Lease {
     return leaseTimes.renewMs - (this.#clock.now() - askedMs);
   }
 
-  /** Resolves to whether the previous holder may continue with this part, because this hub has not begun. */
+  /** Resolves to whether the previous holder may continue with this part because this hub has not begun. */
   async #isAwaited(): Promise<boolean> {
     return (await this.#succession.isAwaited(this.#before)) && this.#before !== undefined;
   }
 
-  /** Gives the part back to other hubs; returns the pause until the next read. */
+  /** Gives the part up to other hubs. Resolves to the pause until the next read, in milliseconds. */
   async #giveUp(term: number): Promise<number> {
     this.#fenceMs = Number.NEGATIVE_INFINITY;
     this.isHeld();
@@ -244,7 +249,10 @@ export class Lease {
     return leaseTimes.lookMs;
   }
 
-  /** Determines the holder of the lease, and takes the lease if there is no holder; returns the pause until the next read. */
+  /**
+   * Determines the holder of the lease, and takes the lease if it has no holder. Resolves to the pause until the next read, in
+   * milliseconds.
+   */
   async #look(): Promise<number> {
     const held = await this.#register.read();
     const { value } = held;
@@ -254,8 +262,8 @@ export class Lease {
     this.#sighting.note(held, nowMs);
     const isOwn = value !== undefined && !value.isReleased && value.holder === this.#me.id;
     this.#ownTerm = isOwn ? value.term : undefined;
-    if (!isOwn) this.#noteReleased(value); // otherwise, this hub's own record has replaced the record that it saw
-    if (isOwn) return 0; // an unanswered write has succeeded: the lease is held once it is renewed
+    if (!isOwn) this.#noteReleased(value); // otherwise, a record by this hub has replaced the record that it has read
+    if (isOwn) return 0; // a write without an answer has succeeded; the lease is held as soon as it is renewed
     const { mayTake, isThere, before } = await this.#succession.find(value, nowMs, this.isHeld());
     if (mayTake && !this.#hasEnded && this.#whole.isWanted()) return this.#take(this.#nextTerm(value), before);
     if (value !== undefined && value.holder !== this.#me.id)
@@ -273,7 +281,7 @@ export class Lease {
     const { terms, nextTerm } = this.#whole;
     const next = Math.max(nextTerm?.() ?? terms.greatest + 1, (value?.term ?? 0) + 1);
     if (next <= maxTerm) return next;
-    terms.greatest = 0; // a hub has written the last possible term: terms restart
+    terms.greatest = 0; // a hub has written the last possible term, after which terms start again
     return 1;
   }
 
@@ -296,7 +304,7 @@ export class Lease {
     this.#enter({ is: 'held', term });
   }
 
-  /** Changes the state to *fenced* at the fence. If the timer fires slightly early, it is started again. */
+  /** Changes the state to *fenced* at the fence. If the timer fires slightly too early, it is set again. */
   #stopAtFence(): void {
     this.#fenceTimer.unsubscribe();
     const leftMs = Math.ceil(this.#fenceMs - this.#clock.now());

@@ -1,66 +1,69 @@
-// The parties of a lease: the holder, the other hubs (and whether they are still connected), and the whole lease of which a register is a
-// part.
+// The parties of a lease: the holder, the other hubs (and whether they are still connected), and the whole lease that a register belongs
+// to.
 
 import { withinTicks } from '../../../model/time/wall-clock.ts';
 import type { Session } from '../link/nats-link.ts';
 import type { HubName } from '../link/subjects.ts';
 import type { Transport } from '../link/transport.ts';
 
-/** A hub that requests the lease. `id` identifies this run of the program; `name` is for people. */
+/** A hub that requests the lease. `id` identifies this run of the program; `name` is shown to people. */
 export interface Holder {
   readonly id: string;
   readonly name: string;
   readonly parts?: number;
 }
 
-/** The highest known term among all parts of a lease. */
+/** The highest term that is known for any part of a lease. */
 export interface Terms {
   greatest: number;
 }
 
-/** Reports whether other hubs are running, and whether another hub takes precedence. */
+/** Reports whether other hubs are running and whether another hub takes precedence. */
 export interface Rivals {
   lifeOf(holder: string): Promise<Life>;
-  /** False if both hubs may run at the same time for a while, so that this hub does not wait for a holder that seems to be gone. */
+  /** False if both hubs may run at the same time for a while. In this case, this hub does not wait for a holder that seems to be gone. */
   readonly isExclusive: boolean;
   /**
-   * Returns whether another hub should get the lease first. `answeredMs` is how long the servers have been answering. If omitted, no other
-   * hub takes precedence.
+   * Returns whether another hub should get the lease first. `answeredMs` is the time for which the servers have been answering, in
+   * milliseconds. If `goesFirst` is omitted, no other hub takes precedence.
    */
   goesFirst?(answeredMs: number): boolean;
 }
 
-/** The lease of which a register is a part. */
+/** The whole lease that a register is a part of. */
 export interface Whole {
   readonly terms: Terms;
-  /** Returns whether this hub currently wants the lease. Called before taking the lease, and before each renewal. */
+  /** Returns whether this hub currently wants the part. Called before the part is taken and before each renewal. */
   isWanted(): boolean;
   /**
-   * Returns whether this hub holds another part, or another part has expired: in both cases, no hub that could renew this part continues.
-   * Omitted if there is no other part.
+   * Returns whether this hub holds another part or another part has expired. In both cases, no hub that could renew this part continues.
+   * Omitted if there are no other parts.
    */
   hasRunOut?(): boolean;
   /** Returns whether this hub has begun and may continue. */
   hasBegun?(): boolean;
-  /** Returns the term in which this hub has begun; omitted or undefined if it has not begun. */
+  /** Returns the term in which this hub has begun, or undefined if it has not begun. If `begunIn` is omitted, it has not begun. */
   begunIn?(): number | undefined;
-  /** Returns the minimum term with which to take the part; if omitted, the term is one greater than all known terms. */
+  /** Returns the minimum term with which to take the part. Otherwise, the term is one greater than all known terms. */
   nextTerm?(): number | undefined;
 }
 
 export const unknownRivals: Rivals = { lifeOf: async () => 'silent', isExclusive: true };
 export const ofOneRegister = (): Whole => ({ terms: { greatest: 0 }, isWanted: () => true });
 
-/** The time after which a hub that does not answer is silent. */
+/** The time after which a hub that has not answered counts as silent, in milliseconds. */
 const answerMs = 500;
-/** The timeout of a request. The timeout is longer because, if this thread was busy, answers that arrived in time may still be unread. */
+/**
+ * The timeout of a request, in milliseconds. It is longer than `answerMs` because answers that arrived in time may still be unread if this
+ * thread was busy.
+ */
 const requestMs = 2000;
 
 function subjectOfLife({ domain, hub }: HubName, id: string): string {
   return `patchbay.${domain}.${hub}.life.${id}`;
 }
 
-/** Answers other hubs while this hub is running; returns a function that stops the answers. */
+/** Answers requests from other hubs while this hub is running. Returns a function that stops this. */
 export function answerForLife(transport: Transport, name: HubName, id: string): () => void {
   return transport.subscribe(subjectOfLife(name, id), (message) => {
     message.reply('');
@@ -68,10 +71,10 @@ export function answerForLife(transport: Transport, name: HubName, id: string): 
   });
 }
 
-/** The state of a hub. *there*: the hub answers; *gone*: nobody is listening; *silent*: the hub is suspended, cut off, or too busy. */
+/** The state of a hub. *there*: the hub answers; *gone*: the hub is not listening; *silent*: the hub is suspended, cut off, or too busy. */
 export type Life = 'there' | 'gone' | 'silent';
 
-/** Determines whether a run of a hub is still connected: servers report immediately if nobody is listening. */
+/** Resolves to whether a run of a hub is still connected. If it is not, the servers immediately report that nobody is listening. */
 export async function lifeOf(session: Session | undefined, name: HubName, id: string): Promise<Life> {
   if (session === undefined) return 'silent';
   const { RequestError } = await import('@nats-io/transport-node');

@@ -1,27 +1,27 @@
-// A compare-and-set register: one value that is shared by hubs. To replace the value, a hub must name the newest value, so one of several
-// concurrent attempts wins.
+// A compare-and-set register: a single value that several hubs share. To replace the value, a hub must name the newest value. Therefore,
+// only one of several concurrent attempts succeeds.
 
-/** The content of a register. `sequence` grows with each value, and is 0 if the register has never had a value. */
+/** The value of a register and its sequence. The sequence grows with each value and is 0 if the register has never had a value. */
 export interface Held<T> {
   readonly sequence: number;
   readonly value: T | undefined;
 }
 
 export interface Register<T> {
-  /** Reads the newest value. Rejects if the servers do not answer. */
+  /** Resolves to the newest value. Rejects if the servers do not answer. */
   read(): Promise<Held<T>>;
   /**
-   * Replaces the value if its sequence is still `sequence`, and resolves to the new sequence; resolves to undefined if there is a newer
-   * value. After a rejection, the value may have been replaced, or may be replaced later, except after `NotReplaced`.
+   * Replaces the value if its sequence still is `sequence`. Resolves to the new sequence, or to undefined if there is a newer value. After
+   * a rejection, the value may have been replaced or may still be replaced later, unless the error is `NotReplaced`.
    */
   replace(value: T, sequence: number): Promise<number | undefined>;
 }
 
-/** A register of another hub. Such a register is only read, never created; if it does not exist, it is empty. */
+/** A register that belongs to another hub. It is only read and never created; if it does not exist, it is empty. */
 export interface ForeignRegister<T> {
-  /** Reads the newest value. Rejects if the servers do not answer. */
+  /** Resolves to the newest value. Rejects if the servers do not answer. */
   peek(): Promise<Held<T>>;
 }
 
-/** Thrown if the value was certainly not replaced, and will not be replaced later. */
+/** The error of a write that has certainly not replaced the value and will not replace it later. */
 export class NotReplaced extends Error {}

@@ -1,17 +1,17 @@
 // Distributes the leaders of a lease's streams over the servers of a cluster. Any server may be elected as leader. If one server led all
 // streams, its failure would stop a pair, and two servers that are cut off from each other disturb every stream that either of them leads.
-// If the holder dies together with its server, because both are on one machine, its successor waits for a new leader of each stream that
-// this server led. So the holder requests other leaders for streams until each server leads a stream, and the holder's own server leads no
-// more than one stream.
+// If the holder dies together with its server, because both run on the same machine, its successor must wait for a new leader of each
+// stream that this server led. Therefore, the holder requests other leaders for streams until each server leads a stream and its own server
+// leads at most one stream.
 
 import type { StreamInfo } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { type SchedulerLike, Subscription } from 'rxjs';
 
 const lookEveryMs = 2000;
-/** The pause after requesting another leader, which may turn out to be a server that already leads a stream. */
+/** The pause after another leader was requested, in milliseconds. The new leader may be a server that already leads a stream. */
 const electedMs = 1000;
-/** The pause if the server does not permit the request. */
+/** The pause after the server has not permitted the request, in milliseconds. */
 const refusedMs = 30_000;
 const answerMs = 1000;
 
@@ -19,12 +19,12 @@ export interface SpreadOptions {
   /** Returns the current connection, or undefined if there is no connection. */
   readonly connection: () => NatsConnection | undefined;
   readonly streams: readonly string[];
-  /** Returns whether a stream may be without a leader for a moment. */
+  /** Returns whether the streams may be without a leader for a moment. */
   readonly isCalm: () => boolean;
   readonly clock: SchedulerLike;
 }
 
-/** The servers that store a stream, all connected and up to date: the leader and the followers. */
+/** The servers that store a stream, if all of them are connected and up to date: the leader and the followers. */
 export interface Placed {
   readonly leader: string;
   readonly followers: readonly string[];
@@ -56,8 +56,8 @@ export function spreadLeaders({ connection, streams, isCalm, clock }: SpreadOpti
 }
 
 /**
- * Finds a stream whose leader also leads an earlier stream, provided that the leader is `own`, or that one of the followers leads no
- * stream.
+ * Finds a stream whose leader also leads an earlier stream and should be replaced: because the leader is `own`, or because one of the
+ * followers leads no stream.
  */
 export function findCrowded(placed: readonly (Placed | undefined)[], own: string): number | undefined {
   const leaders = placed.map((one) => one?.leader);
@@ -69,7 +69,7 @@ export function findCrowded(placed: readonly (Placed | undefined)[], own: string
 }
 
 /**
- * Resolves to the servers of a stream; undefined if the stream has no leader, or if not all of its servers are connected and up to date.
+ * Resolves to the servers of a stream, or to undefined if the stream has no leader or not all of its servers are connected and up to date.
  */
 async function placeOf(connection: NatsConnection, stream: string): Promise<Placed | undefined> {
   const { cluster } = await ask<Partial<StreamInfo>>(connection, `STREAM.INFO.${stream}`);

@@ -1,6 +1,6 @@
-// A register in NATS: a small stream with one message. Writes expect the last sequence of the whole stream, because servers before version
-// 2.9.21 accept two concurrent writes that expect the last sequence of a subject. Reads use STREAM.MSG.GET, because direct gets may be
-// stale.
+// A register in NATS: a small stream with a single message. Writes expect the last sequence of the whole stream, because servers before
+// version 2.9.21 accept two concurrent writes that expect the same last sequence of a subject. Reads use STREAM.MSG.GET, because direct
+// gets may return stale values.
 
 import { setTimeout as after } from 'node:timers/promises';
 import type {
@@ -17,34 +17,40 @@ import { within } from '../../../model/time/deadline.ts';
 import { expectShallow } from '../wire/shallow.ts';
 import { type ForeignRegister, type Held, NotReplaced, type Register } from './register.ts';
 
-/** The time after which a server that has not answered counts as silent. */
+/** The time after which a server that has not answered counts as silent, in milliseconds. */
 const answerMs = 1000;
-/** The interval of further attempts while an attempt is unanswered, so that a stream with a new leader is written or read immediately. */
+/**
+ * The interval between attempts while no attempt has been answered, in milliseconds. With this interval, a stream that has just got a
+ * leader is written or read immediately.
+ */
 const retryMs = 100;
-/** The number of servers in a cluster that store a register. */
+/** The number of servers in a cluster that store each register. */
 const replicas = 3;
-/** The error codes for a stream that does not exist, and for an unexpected last message. */
+/** The JetStream error codes for a stream that does not exist and for an unexpected last message. */
 const isNotThere = 10_059;
 const hasOtherSequence = 10_071;
-/** The error code for a stream that exists with other settings, for example because it was created before there was a cluster. */
+/**
+ * The JetStream error code for a stream that exists with other settings, for example because it was created before the server was part of a
+ * cluster.
+ */
 const hasOtherSettings = 10_058;
-/** The error code if another stream has the subject, or while another client is creating this stream. */
+/** The JetStream error code if another stream has the subject, or if another client is creating this stream at the moment. */
 const overlaps = 10_065;
 const overlapAttempts = 5;
 const overlapMs = 50;
-/** The maximum number of keys in a stored value, because values are parsed repeatedly. */
+/** The maximum number of keys in a stored value. It is limited because values are parsed repeatedly. */
 const maxKeys = 6000;
 const nothing = { sequence: 0, value: undefined };
 
 /**
- * Creates the streams of a hub in a cluster, one after another. Servers that restart immediately know what the cluster recorded before its
- * last entry, but they know the last entry only once they have a leader. Streams created at the same moment would elect their leaders only
- * then.
+ * Creates a hub's streams in a cluster one after another. After a restart, servers immediately know everything that the cluster had
+ * recorded before its last entry, but they know the last entry only when they have a leader. Streams that were created at the same moment
+ * would not elect their leaders before then.
  */
 export class Creations {
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Creates a stream after all earlier streams, even if their creation failed. Errors: any error from `create`. */
+  /** Creates a stream after all earlier streams have been created or have failed. Errors: any error from `create`. */
   inTurn<T>(create: () => Promise<T>): Promise<T> {
     const turn = this.#last.then(create);
     this.#last = turn.catch(() => {});
@@ -58,9 +64,9 @@ interface StreamRegisterOptions<T> {
   readonly stream: string;
   readonly subject: string;
   readonly creations: Creations;
-  /** Parses a stored value. Errors: a message about the expected content. */
+  /** Parses a stored value. Errors: `Error` with a message about the expected content. */
   readonly parse: (data: unknown) => T;
-  /** Called if the stored value is invalid. An invalid value counts as missing, and is replaced by the next value. */
+  /** Called if the stored value is invalid. Such a value counts as missing and is replaced by the next value. */
   readonly warnOfInvalid: (reason: string) => void;
 }
 
@@ -70,14 +76,14 @@ interface Opened {
   readonly streams: StreamAPI;
   /** Returns the error code sent by a server, or undefined if the error did not come from a server. */
   readonly codeOf: (error: unknown) => number | undefined;
-  /** Whether the stream is known to have a message, in which case no other client is creating it. */
+  /** Whether the stream is known to contain a message. In this case, no other client is creating it. */
   isThere: boolean;
 }
 
 /**
  * A register in a JetStream stream. In a cluster, the stream is created only when a server reports that it does not exist, because a stream
- * may have a leader while the cluster, which creates streams, has none. On a single server, the stream is always created first, because the
- * server in Debian 12 crashes on a request for a message in a stream that another client is just creating.
+ * may have a leader while the cluster, which creates streams, has no leader. On a single server, the stream is always created first,
+ * because the server in Debian 12 crashes on a request for a message in a stream that another client is creating at this moment.
  */
 export class StreamRegister<T> implements Register<T>, ForeignRegister<T> {
   readonly #options: StreamRegisterOptions<T>;
@@ -120,7 +126,7 @@ export class StreamRegister<T> implements Register<T>, ForeignRegister<T> {
   }
 
   /**
-   * Parses a stored value; returns undefined if the value is invalid, so that the hub can continue even if other clients write invalid
+   * Parses a stored value. Returns undefined if the value is invalid, so that the hub can continue even if other clients write invalid
    * data.
    */
   #parse(message: StoredMsg): T | undefined {
@@ -183,7 +189,9 @@ export class StreamRegister<T> implements Register<T>, ForeignRegister<T> {
   }
 }
 
-/** Repeats a request until a server has answered. Errors: the error reported by a server, otherwise the error of the first attempt. */
+/**
+ * Repeats a request until a server has answered. Errors: the error that a server has reported, otherwise the error of the first attempt.
+ */
 async function insist<T>({ codeOf }: Opened, ask: (timeoutMs: number) => Promise<T>): Promise<T> {
   const isAnswer = (error: unknown) => codeOf(error) !== undefined;
   try {
@@ -201,13 +209,16 @@ async function open(connection: NatsConnection): Promise<Opened> {
   return { connection, streams, client: jetstream(connection, { timeout: answerMs }), codeOf, isThere: false };
 }
 
-/** Resolves to whether nobody is listening, because the stream is gone or currently has no leader. */
+/** Resolves to whether nobody is listening to a request, because the stream does not exist or currently has no leader. */
 async function hasNoResponder(error: unknown): Promise<boolean> {
   const { RequestError } = await import('@nats-io/transport-node');
   return error instanceof Error && error.cause instanceof RequestError && error.cause.isNoResponders();
 }
 
-/** Creates the stream, or leaves an existing stream unchanged. Resolves to the sequence of the last message; undefined if unknown. */
+/**
+ * Creates the stream, or leaves an existing stream unchanged. Resolves to the sequence of the last message, or to undefined if the sequence
+ * is unknown.
+ */
 async function create(
   session: Opened,
   stream: string,
@@ -237,19 +248,19 @@ async function create(
 }
 
 interface AskAgainOptions<T> {
-  /** Sends a request; rejects if no answer arrives in time. */
+  /** Sends the request. Rejects if no answer arrives within `withinMs`. */
   ask(withinMs: number): Promise<T>;
   readonly everyMs: number;
-  /** The time after which all attempts end. */
+  /** The time after which all attempts end, in milliseconds. */
   readonly limitMs: number;
-  /** Returns whether an error is an answer. After an answer, no further attempt begins. */
+  /** Returns whether an error counts as an answer. After an answer, no further attempt begins. */
   isAnswer(error: unknown): boolean;
 }
 
 /**
- * Repeats a request, in parallel with earlier attempts, until an attempt is answered: a request to a stream without a leader is lost,
- * whereas the next leader would answer immediately. Resolves to the first answer. Errors: an AggregateError of all attempts, in the order
- * in which they began.
+ * Repeats a request, in parallel with earlier attempts, until an attempt has been answered. A request to a stream without a leader is lost,
+ * whereas the next leader would answer immediately. Resolves to the first answer. Errors: an AggregateError with the errors of all
+ * attempts, in the order in which they began.
  */
 export function askAgain<T>({ ask, everyMs, limitMs, isAnswer }: AskAgainOptions<T>): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();

@@ -1,4 +1,4 @@
-// Decides whether this hub may take a lease, because the lease has no holder, or because its holder has released it or not renewed it in
+// Decides whether this hub may take a lease because the lease has no holder, or because its holder has released it or has not renewed it in
 // time. The decision is based on observations of the register (`Sighting`).
 
 import { type LeaseRecord, leaseTimes } from './lease-record.ts';
@@ -9,11 +9,11 @@ type Before = LeaseRecord['before'];
 
 interface Finding {
   readonly mayTake: boolean;
-  /** Whether the hub that may still continue with this lease answers: the holder, or the hub to which the lease was returned. */
+  /** Whether the hub that may still continue with this lease answers. This is the holder, or the hub to which the lease was returned. */
   readonly isThere: boolean;
   /**
-   * The value of `before` in the record of the next holder. Also undefined if the previous holder answers, because other hubs do not wait
-   * for it a second time, and if it is this hub.
+   * The value of `before` in the next holder's record. Undefined if the previous holder answers, because other hubs do not wait for it a
+   * second time, or if it is this hub.
    */
   readonly before: Before;
 }
@@ -32,8 +32,8 @@ export class Succession {
   }
 
   /**
-   * Decides based on the content of a register and its observation. `isHeld` means that this hub holds the register. Errors: any error from
-   * `Rivals.lifeOf`.
+   * Decides on the basis of a register's content and its observation. `isHeld` means that this hub holds the register. Errors: any error
+   * from `Rivals.lifeOf`.
    */
   async find(value: LeaseRecord | undefined, nowMs: number, isHeld: boolean): Promise<Finding> {
     let life: Life | undefined;
@@ -56,15 +56,15 @@ export class Succession {
   }
 
   /**
-   * Returns whether it is certain that no hub holds a missing lease. If the servers have lost the lease, its holder may still be running,
-   * and may take the lease again.
+   * Returns whether it is certain that no hub holds a lease that is missing on the servers. If the servers have lost the lease, its holder
+   * may still be running and may take the lease again.
    */
   #mayTakeLost(nowMs: number, isHeld: boolean): boolean {
     return !this.#sighting.isTaken || !this.#rivals.isExclusive || isHeld || this.#sighting.isOver(nowMs);
   }
 
   /**
-   * Resolves to whether a released lease may be taken. A lease that was returned to another hub is left to that hub for a while, if the hub
+   * Resolves to whether this hub may take a released lease. A lease that was returned to another hub is left to that hub for a while, if it
    * answers.
    */
   async #mayTakeReleased(before: Before, lifeOf: Rivals['lifeOf'], nowMs: number): Promise<boolean> {
@@ -72,7 +72,9 @@ export class Succession {
     return this.#sighting.unseenMs(nowMs) >= leaseTimes.graceMs;
   }
 
-  /** Resolves to whether the lease has expired. A holder that answers, but was stopped by its fence, has some time to continue. */
+  /**
+   * Resolves to whether a lease with a holder has expired. A holder that answers but was stopped by its fence has some time to continue.
+   */
   async #mayTakeHeld(holder: string, lifeOf: Rivals['lifeOf'], nowMs: number): Promise<boolean> {
     const isOver = this.#sighting.isOver(nowMs, this.#whole.hasRunOut?.() ? 0 : leaseTimes.graceMs);
     if (!this.#rivals.isExclusive) return isOver || (await lifeOf(holder)) === 'gone';
@@ -87,8 +89,8 @@ function beforeOf(taken: LeaseRecord | undefined): Before {
 }
 
 /**
- * The observation of a register from outside: whether a hub holds and renews the register, and how long the servers have been answering.
- * All times are on the same monotonic clock.
+ * The observation of a register from outside: whether a hub holds and renews the register, and for how long the servers have been
+ * answering. All times are in milliseconds on the same monotonic clock.
  */
 export class Sighting {
   /** The newest known sequence, and the time at which the newest record was seen. */
@@ -96,9 +98,9 @@ export class Sighting {
   #seenMs = 0;
   /** Whether the newest known record has a holder. */
   #isTaken = false;
-  /** The greatest requested renewal, and the time of the request. */
+  /** The greatest renewal number that a holder has requested, and the time of the request. */
   #requested: { readonly holder: string; readonly renewal: number; readonly atMs: number } | undefined;
-  /** The start of the period in which every request was answered; undefined if the last request was not answered. */
+  /** The start of the period in which every request has been answered; undefined if the last request was not answered. */
   #answeredSinceMs: number | undefined;
   #answeredMs = Number.NEGATIVE_INFINITY;
 
@@ -110,13 +112,16 @@ export class Sighting {
     return this.#isTaken;
   }
 
-  /** Notes that a holder has requested a renewal, whether or not the renewal succeeds. */
+  /** Records that a holder has requested a renewal, whether or not the renewal succeeds. */
   noteRequest({ holder, renewal }: LeaseRecord, nowMs: number): void {
     if (renewal === undefined || (this.#requested?.holder === holder && renewal <= this.#requested.renewal)) return;
     this.#requested = { holder, renewal, atMs: nowMs };
   }
 
-  /** Notes the content of the register. If the request to write this content was observed, the content counts from that moment. */
+  /**
+   * Records the content of the register. If the request to write this content was observed, the content counts from the time of the
+   * request.
+   */
   note({ sequence, value }: Held<LeaseRecord>, nowMs: number): void {
     if (value !== undefined && sequence !== this.#sequence) this.#seenMs = this.#requestedMs(value) ?? nowMs;
     if (value !== undefined) this.#isTaken = !value.isReleased;
@@ -127,14 +132,14 @@ export class Sighting {
     return this.#requested?.holder === holder && renewal <= this.#requested.renewal ? this.#requested.atMs : undefined;
   }
 
-  /** Notes that this hub has taken or renewed the lease. */
+  /** Records that this hub has taken or renewed the lease. */
   noteOwn(sequence: number, nowMs: number): void {
     this.#sequence = sequence;
     this.#seenMs = nowMs;
     this.#isTaken = true;
   }
 
-  /** Notes an answer from the servers. A process that was suspended has seen nothing in between, so the observation starts again. */
+  /** Records an answer from the servers. If the process was suspended, it has seen nothing in between, so the observation starts again. */
   answered(nowMs: number): void {
     if (nowMs - this.#answeredMs > leaseTimes.graceMs) this.#answeredSinceMs = undefined;
     this.#answeredMs = nowMs;
@@ -145,22 +150,22 @@ export class Sighting {
     this.#answeredSinceMs = undefined;
   }
 
-  /** Returns for how long the servers have not answered. */
+  /** Returns the time for which the servers have not answered, in milliseconds. */
   silentMs(nowMs: number): number {
     return nowMs - this.#answeredMs;
   }
 
-  /** Returns for how long every request has been answered. */
+  /** Returns the time for which every request has been answered, in milliseconds. */
   answeredForMs(nowMs: number): number {
     return this.#answeredSinceMs === undefined ? 0 : nowMs - this.#answeredSinceMs;
   }
 
-  /** Returns for how long no renewal has been seen. */
+  /** Returns the time for which no renewal has been seen, in milliseconds. */
   unseenMs(nowMs: number): number {
     return nowMs - this.#seenMs;
   }
 
-  /** Returns whether the lease has expired, as observed while the servers answered for at least this long. */
+  /** Returns whether the lease has expired, as observed while the servers have been answering for at least `graceMs`. */
   isOver(nowMs: number, graceMs: number = leaseTimes.graceMs): boolean {
     return this.unseenMs(nowMs) >= leaseTimes.expiryMs && this.answeredForMs(nowMs) >= graceMs;
   }

@@ -1,5 +1,5 @@
-// The files with which a hub signs in: certificates, key and credentials. Each session reads the files again, so that renewed files take
-// effect.
+// The files with which a hub authenticates to the servers: certificates, key and credentials. Each session reads the files again, so that
+// renewed files take effect.
 
 import { createSecureContext } from 'node:tls';
 import type { Authenticator } from '@nats-io/transport-node';
@@ -14,14 +14,14 @@ const maxPemBytes = 1024 * 1024;
 
 type Files = NonNullable<NatsSettings['tls']>;
 
-/** The content of the files; undefined for a file that is not configured. */
+/** The contents of the files; undefined for files that are not configured. */
 interface TlsTexts {
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
 }
 
-/** Reads the files. Errors name the invalid file and the expected content. */
+/** Reads the files. Errors: an error that names the invalid file and the expected content. */
 export async function readTlsFiles(files: Files, resolvePath: ResolvePath): Promise<TlsTexts> {
   const read = async (setting: keyof Files) => {
     if (files[setting] === '') return undefined;
@@ -39,7 +39,7 @@ export async function readTlsFiles(files: Files, resolvePath: ResolvePath): Prom
   return { ...(ca !== undefined && { ca }), ...(cert !== undefined && { cert }), ...(key !== undefined && { key }) };
 }
 
-/** Returns the reason why a file was not read: the operating system's error message, or the kind of object at the path. */
+/** Returns the reason why a file could not be read: the operating system's error message, or the kind of object at the path. */
 function whyUnread(error: unknown): string {
   return messageOf((error as Error).cause ?? error);
 }
@@ -55,8 +55,8 @@ function check(expected: string, texts: { [Name in keyof TlsTexts]: string | und
 }
 
 /**
- * Reads a credentials file as written by `nsc`: a JWT that names the user, and the seed that proves it. Errors name the kind of file, never
- * its content.
+ * Reads a credentials file as written by `nsc`: a JWT that names the user, and the seed that proves the user's identity. Errors: an error
+ * that names the kind of file but never contains its content.
  */
 export async function readCredentials(path: string, resolvePath: ResolvePath): Promise<Authenticator> {
   const { credsAuthenticator, nkeys } = await import('@nats-io/transport-node');

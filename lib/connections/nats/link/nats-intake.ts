@@ -1,33 +1,36 @@
-// Reads and processes messages from other hubs in turns. In between, the hub does all other work, no matter how much other hubs send, and
-// no hub delays the messages of another. Messages beyond a bound are rejected; the mirror of the sending hub detects the gap and repairs
-// it.
+// Reads and processes messages from other hubs in turns. In between, the hub does all its other work, no matter how much other hubs send,
+// and no hub delays the messages from another hub. Messages beyond a bound are rejected; the mirror of the sending hub detects the gap and
+// repairs it.
 
 import { messageOf } from '../../../model/error.ts';
 import type { Log } from '../../connection.ts';
 
-/** Work in steps that take at most a few milliseconds each. */
+/** Work that is divided into steps, each of which takes at most a few milliseconds. */
 export type Steps = Iterator<undefined, void, undefined>;
-/** Work that is implemented as a generator. */
+/** Steps that are implemented as a generator. */
 export type MadeSteps = Generator<undefined, void, undefined>;
 
-/** The time that reading and processing may take in one round of the event loop. A step in progress at the limit still finishes. */
+/**
+ * The time that reading and processing may take in one round of the event loop, in milliseconds. A step that is in progress at the limit is
+ * finished.
+ */
 const roundMs = 5;
 /**
- * The part of this time for waiting messages. Reading continues even if many messages are waiting, because the next message may be from a
- * hub that has no waiting messages.
+ * The part of this time that is available for waiting messages, in milliseconds. Reading continues even if many messages are waiting,
+ * because the next message may be from a hub that has no waiting messages.
  */
 const waitingMs = 2.5;
-/** The maximum number of waiting bytes, per hub and for all hubs together. In addition to its bytes, a message takes some more memory. */
+/** The maximum number of waiting bytes for each hub, and for all hubs together. Each message requires some additional memory. */
 export const maxWaitingBytes = 8 * 1024 * 1024;
 const maxWaitingBytesInAll = 32 * 1024 * 1024;
 const messageBytes = 256;
-/** The maximum number of waiting messages from one hub. A hub sends one message per millisecond. */
+/** The maximum number of waiting messages from one hub. A hub sends at most one message per millisecond. */
 const maxMessages = 4096;
-/** The interval at which the log reports that messages from a hub were rejected. */
+/** The interval at which the log reports that messages from a hub were rejected, in milliseconds. */
 const reportEveryMs = 1000;
-/** The number of processed entries that are removed from a long queue together. */
+/** The number of processed entries that are removed from a long queue at once. */
 const forgottenJobs = 1024;
-/** The maximum number of hubs that get separate turns; all other hubs share one turn. */
+/** The maximum number of hubs that get turns of their own. All other hubs share one turn. */
 const maxSenders = 300;
 const sharedQueue = '';
 
@@ -36,17 +39,17 @@ interface Job {
   begin(): Steps | undefined;
 }
 
-/** The waiting work of one hub, oldest first. */
+/** The work that is waiting for one hub, oldest first. */
 interface Queue {
   readonly jobs: Job[];
-  /** The number of jobs that have begun. */
+  /** The number of jobs in the queue that have begun. */
   begun: number;
-  /** The remaining steps of the most recent job. */
+  /** The remaining steps of the job that has begun last. */
   steps: Steps | undefined;
 }
 
 interface IntakeContext {
-  /** Runs work after this round of the event loop. */
+  /** Calls `work` after this round of the event loop. */
   readonly soon: (work: () => void) => void;
   readonly log: Log;
   /** Returns the time on a monotonic clock, in milliseconds. */
@@ -57,19 +60,19 @@ export class Intake {
   readonly #soon: IntakeContext['soon'];
   readonly #log: Log;
   readonly #now: () => number;
-  /** The queues by hub, in the order in which they are handled. */
+  /** The queues by hub name, in the order in which they are handled. */
   readonly #queues = new Map<string, Queue>();
   readonly #waiting = new Shares(maxWaitingBytes, maxWaitingBytesInAll);
-  /** The time that this round has taken; undefined if no round is in progress. */
+  /** The time that this round has taken so far, in milliseconds; undefined if no round is in progress. */
   #spentMs: number | undefined;
-  /** The time that this round may take so far. */
+  /** The time that this round may take, in milliseconds, as far as it is known so far. */
   #mostMs = roundMs;
-  /** The time at which the current work began; undefined if no work is in progress. */
+  /** The time at which the current work began, in milliseconds; undefined if no work is in progress. */
   #busySinceMs: number | undefined;
-  /** The number of rejected messages, by hub. */
+  /** The number of rejected messages, by hub name. */
   readonly #refused = new Map<string, number>();
   #reportedMs = Number.NEGATIVE_INFINITY;
-  /** The known hubs. Each known hub gets separate turns, no matter how many other hubs there are. */
+  /** The names of the known hubs. Each known hub gets turns of its own, no matter how many other hubs there are. */
   readonly #known = new Set<string>();
 
   constructor({ soon, log, now = () => performance.now() }: IntakeContext) {
@@ -78,18 +81,18 @@ export class Intake {
     this.#log = log;
   }
 
-  /** Returns how many messages from a hub were rejected since the start. */
+  /** Returns the number of messages from a hub that have been rejected since the start. */
   refusedOf(hub: string): number {
     return this.#refused.get(hub) ?? 0;
   }
 
-  /** Sets whether a hub is known. */
+  /** Records whether a hub is known. */
   know(hub: string, isKnown: boolean): void {
     if (isKnown) this.#known.add(hub);
     else this.#known.delete(hub);
   }
 
-  /** Receives a message from a hub. Processes the message immediately if there is time and no message from the same hub is waiting. */
+  /** Receives a message from a hub. Processes it immediately if there is time and no other message from this hub is waiting. */
   take(hub: string, bytes: number, begin: () => Steps | undefined): void {
     const key = this.#known.has(hub) || this.#queues.has(hub) || this.#queues.size < maxSenders ? hub : sharedQueue;
     const waiting = this.#queues.get(key);
@@ -105,7 +108,9 @@ export class Intake {
     else waiting.jobs.push(job);
   }
 
-  /** Runs work for a hub, either immediately or in the hub's next turn, before its waiting messages. Errors: any error from the work. */
+  /**
+   * Runs `work` for a hub, either immediately or in the hub's next turn, before the hub's waiting messages. Errors: any error from `work`.
+   */
   async run<T>(hub: string, work: () => T): Promise<T> {
     let result: T;
     await this.goThrough(hub, {
@@ -117,7 +122,7 @@ export class Intake {
     return result!;
   }
 
-  /** Runs steps for a hub in the hub's turn, before its waiting messages. Errors: any error from the steps. */
+  /** Runs steps for a hub in the hub's turns, before the hub's waiting messages. Errors: any error from the steps. */
   goThrough(hub: string, steps: Steps): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const own: Steps = {
@@ -148,7 +153,10 @@ export class Intake {
     return this.#spentMs! + busyMs < this.#mostMs;
   }
 
-  /** Begins work that counts towards this round. The work may continue after this method returns, until the returned function is called. */
+  /**
+   * Begins work whose time counts towards this round. The work may continue after this method has returned, until the returned function is
+   * called.
+   */
   begin(): () => void {
     if (this.#busySinceMs !== undefined) return () => {};
     this.#enter();
@@ -166,7 +174,7 @@ export class Intake {
     this.#soon(this.#runRound);
   }
 
-  /** Begins a round: each hub has a turn, until the time limit is reached. */
+  /** Runs a round, in which each hub has a turn until the time limit is reached. */
   readonly #runRound = (): void => {
     this.#spentMs = undefined;
     if (this.#queues.size === 0) return;
@@ -182,7 +190,7 @@ export class Intake {
     end();
   };
 
-  /** Does the next piece of work for a hub; returns whether more work is waiting. */
+  /** Does the next piece of work for a hub. Returns whether more work is waiting. */
   #advance(hub: string, queue: Queue): boolean {
     const { steps, jobs } = queue;
     if (steps !== undefined) {
@@ -200,7 +208,7 @@ export class Intake {
     return queue.steps !== undefined || jobs.length > 0;
   }
 
-  /** Begins work and runs its steps while there is time; returns the remaining steps. */
+  /** Begins a job and runs its steps while there is time. Returns the remaining steps, or undefined if the job is complete. */
   #run(begin: Job['begin']): Steps | undefined {
     const end = this.begin();
     try {
@@ -214,7 +222,7 @@ export class Intake {
     return undefined;
   }
 
-  /** Runs a step; returns whether more steps remain. */
+  /** Runs one step. Returns whether more steps remain. */
   #step(steps: Steps): boolean {
     try {
       return !steps.next().done;
@@ -242,8 +250,8 @@ function* both(first: Steps, second: Steps): MadeSteps {
   for (const steps of [first, second]) while (!steps.next().done) yield;
 }
 
-// A bound for each of several users, and a common bound for all users together. Once the common bound is reached, each user may still have
-// an equal share, so that earlier users do not lock out later ones.
+// A bound for each of several users, and a common bound for all users together. When the common bound has been reached, each user may still
+// take an equal share, so that earlier users do not lock out later users.
 
 export class Shares {
   readonly #most: number;
@@ -256,12 +264,12 @@ export class Shares {
     this.#mostInAll = mostInAll;
   }
 
-  /** Returns how much a user has taken. */
+  /** Returns the amount that a user has taken. */
   of(user: string): number {
     return this.#taken.get(user) ?? 0;
   }
 
-  /** Takes an amount for a user, or nothing if the amount exceeds a bound; returns whether the amount was taken. */
+  /** Takes an amount for a user, or takes nothing if the amount would exceed a bound. Returns whether the amount was taken. */
   take(user: string, amount: number): boolean {
     const taken = this.of(user) + amount;
     const isEven = taken <= this.#mostInAll / (this.#taken.size + 1);
@@ -271,7 +279,7 @@ export class Shares {
     return true;
   }
 
-  /** Gives back an amount that a user has taken. */
+  /** Returns an amount that a user has taken. */
   give(user: string, amount: number): void {
     const left = this.of(user) - amount;
     if (left > 0) this.#taken.set(user, left);

@@ -1,5 +1,5 @@
-// The link to the servers. The link connects, detects a broken connection within seconds, and always reconnects. Each connection is a
-// session, and everything that depends on a session ends with the session.
+// The link to the NATS servers. It connects, detects a broken connection within seconds, and always reconnects. Each connection is a
+// session. Everything that depends on a session ends with it.
 
 import { connect as openSocket, type Socket } from 'node:net';
 import { nextTick } from 'node:process';
@@ -16,24 +16,24 @@ import type { Intake } from './nats-intake.ts';
 import { hubOf, hubOfInbox, inboxPrefixOf, requesterOf } from './subjects.ts';
 import type { Transport } from './transport.ts';
 
-/** A session with a server. `connection` is for JetStream; all other code uses `transport`. */
+/** A session with a server. `connection` is only for JetStream; all other code uses `transport`. */
 export interface Session {
   readonly connection: NatsConnection;
   readonly transport: Transport;
-  /** The address of the server, `10.0.0.5:4222`. */
+  /** The address of the server, such as `10.0.0.5:4222`. */
   readonly server: string;
   /** Whether the server accepts every client. */
   readonly isOpen: boolean;
 }
 
-/** The current session, or the reason why there is no session; an empty reason means that the reason is not known yet. */
+/** The current session, or the reason why there is no session. An empty reason means that the reason is not known yet. */
 export type LinkState = { readonly session: Session } | { readonly session: undefined; readonly reason: string };
 
 export interface Link {
-  /** Hot, replays last, never completes, never errors. */
+  /** The state of the link. Hot, replays last, never completes, never errors. */
   readonly state$: Observable<LinkState>;
   readonly state: LinkState;
-  /** Closes the link. Resolves when the server has received everything that was sent, or cannot receive it. */
+  /** Closes the link. Resolves when the server has received all sent data or cannot receive it. */
   close(): Promise<void>;
 }
 
@@ -45,11 +45,11 @@ interface LinkContext {
   readonly resolvePath: ResolvePath;
 }
 
-/** The time after which a silent server counts as not answering. */
+/** The time after which a server counts as not answering, in milliseconds. */
 const connectMs = 3000;
-/** The pause before reconnecting a broken link. */
+/** The pause before a broken link is reconnected, in milliseconds. */
 const retryMs = 250;
-/** The interval of pings. A server that misses two pings counts as gone. */
+/** The interval between pings, in milliseconds. A server that does not answer two pings counts as gone. */
 const pingIntervalMs = 1000;
 const maxPingsOut = 2;
 
@@ -111,7 +111,7 @@ export function openLink(context: LinkContext): Link {
   };
 }
 
-/** Connects to one server. Rejects with the reason for the failure. */
+/** Connects to a server. Rejects with the reason if the attempt fails. */
 async function dial(
   { settings, scheduler, resolvePath }: LinkContext,
   server: string,
@@ -139,13 +139,13 @@ async function dial(
     ...(token !== '' && { token }),
     ...(nkey !== '' && { authenticator: nkeyAuthenticator(new TextEncoder().encode(nkey)) }),
     ...(file !== '' && { authenticator: await readCredentials(file, resolvePath) }),
-    // the client checks a certificate for an IP address only if given the address
+    // the client library checks a certificate for an IP address only if the address is passed to it
     ...(isTls && { tls: { ...files, host: hostname.replace(/^\[|\]$/g, '') } as TlsOptions }),
   };
   return connect(options);
 }
 
-/** Returns whether a server requires no credentials, so any client could act like this hub. */
+/** Returns whether a server requires no credentials. In this case, any client could act like this hub. */
 function acceptsAnybody(info: ServerInfo | undefined, { credentials, tls }: NatsSettings): boolean {
   const hasCredentials = Object.values(credentials).some((one) => one !== '') || (tls?.certFile ?? '') !== '';
   return !hasCredentials || (info?.auth_required !== true && info?.tls_verify !== true);
@@ -157,7 +157,7 @@ function openDomain(domain: string, server: string): string {
   return `domain "${domain}" is open: ${server} requires no credentials, so ${danger}; ${remedy}`;
 }
 
-/** Logs errors from the server, such as a missing permission for a subject. */
+/** Logs errors that the server reports, such as a missing permission for a subject. */
 function watch(connection: NatsConnection, log: Log): void {
   void (async () => {
     for await (const status of connection.status())
@@ -169,8 +169,8 @@ function watch(connection: NatsConnection, log: Log): void {
 const defaultPort = 4222;
 
 /**
- * Waits for the greeting that a server sends to each client. A separate socket can be closed at any time, whereas the client library would
- * keep a hanging socket. Rejects with the reason for the silence, with *timeout*, or if `signal` is aborted.
+ * Waits for the greeting that a server sends to each client. This uses a separate socket, which can be closed at any time, whereas the
+ * client library would keep a socket that hangs. Rejects with the reason for the silence, with *timeout*, or if `signal` is aborted.
  */
 export async function awaitGreeting(server: string, timeoutMs: number, signal: AbortSignal): Promise<void> {
   const { hostname, port } = new URL(server.replace(/^(\w+:\/\/)?/, 'http://'));
@@ -191,18 +191,18 @@ function reasonOf(error: unknown): string {
   return code === 'ECONNREFUSED' ? 'connection refused' : messageOf(error) || code;
 }
 
-/** The number of bytes that the client library gets at a time, which is enough for a few dozen of the shortest messages. */
+/** The maximum number of bytes that are passed to the client library at once: enough for a few dozen of the shortest messages. */
 const sliceBytes = 8192;
 
-/** Returns the client library's socket, which is not public: there is no other way to slow the library down. */
+/** Returns the client library's socket. The socket is not public, but there is no other way to slow the library down. */
 function socketOf(connection: NatsConnection): Socket | undefined {
   const { protocol } = connection as { protocol?: { transport?: { socket?: Socket } } };
   return protocol?.transport?.socket;
 }
 
 /**
- * Limits reading to the time reserved for it in each round of the event loop. The client library would read everything available on a
- * socket, message by message, before any other code runs, so the library gets one slice at a time.
+ * Limits reading to the time that is reserved for reading in each round of the event loop. The client library would read everything
+ * available on a socket, message by message, before any other code runs. Therefore, it receives one slice at a time.
  */
 function readInTurns(connection: NatsConnection, intake: Intake): void {
   const socket = socketOf(connection);
@@ -212,7 +212,7 @@ function readInTurns(connection: NatsConnection, intake: Intake): void {
   const read = (bytes: Buffer) => {
     const end = intake.begin();
     give.call(socket, bytes.subarray(0, sliceBytes));
-    // the library reads in microtasks, and this callback runs after all of them
+    // the library reads in microtasks, and this callback runs after all of these microtasks
     queueMicrotask(() =>
       nextTick(() => {
         end();
@@ -229,9 +229,9 @@ function readInTurns(connection: NatsConnection, intake: Intake): void {
 
 // The transport over a session with a NATS server.
 
-/** The maximum number of bytes that may be in transit to the server. Beyond this number, nothing is sent. */
+/** The maximum number of bytes that may be in transit to the server. Above this number, nothing is sent. */
 const maxUnsentBytes = 32 * 1024 * 1024;
-/** The number of sent bytes after which to ask the server whether it has received everything. */
+/** The number of sent bytes after which the server is asked whether it has received everything. */
 const askedEveryBytes = 1024 * 1024;
 
 interface TransportContext {
@@ -241,8 +241,8 @@ interface TransportContext {
 }
 
 /**
- * Processes incoming messages in turns, by sender. Sends answers only to inboxes, because any other reply subject could be a subject of
- * this hub, to which only this hub may send.
+ * Creates the transport of a session. Incoming messages are processed in turns, by sender. Answers are sent only to inboxes, because any
+ * other reply subject could be a subject of this hub, to which only this hub may send.
  */
 function createTransport(connection: NatsConnection, { domain, intake, log }: TransportContext): Transport {
   let sent = 0;
@@ -301,36 +301,36 @@ function createTransport(connection: NatsConnection, { domain, intake, log }: Tr
   };
 }
 
-// Tries several servers until one answers. An attempt that hangs does not delay other attempts: a link that drops packets may recover while
-// the attempt is still waiting, so the next attempt runs in parallel.
+// Tries several servers until one of them answers. An attempt that hangs does not delay other attempts. A link that drops packets may
+// recover while an attempt is still waiting; for this reason, the next attempt runs in parallel.
 
-/** The pauses once all servers have failed. */
+/** The pauses after all servers have failed, in milliseconds. */
 const pauses = { firstMs: 250, longestMs: 400 };
 /**
- * The time after which the next attempt starts, even if the current attempt has not ended. Each attempt has a deadline, so only a few run
- * in parallel.
+ * The time after which the next attempt starts even if the current attempt has not ended, in milliseconds. Each attempt has a deadline, so
+ * only a few attempts run in parallel.
  */
 const nextAttemptMs = 400;
 
-/** An open connection. */
+/** An open connection to a server. */
 interface Opened {
   close(): Promise<void>;
 }
 
 interface AttemptsOptions<T extends Opened> {
   readonly servers: readonly string[];
-  /** Returns the next server, in a cycle. */
+  /** Returns the next server. After the last server, the first server follows. */
   readonly next: () => string;
   readonly clock: SchedulerLike;
-  /** Connects to a server. Rejects if it does not answer in time. `signal` ends a hanging attempt. */
+  /** Connects to a server. Rejects if the server does not answer in time. `signal` ends an attempt that hangs. */
   readonly dial: (server: string, signal: AbortSignal) => Promise<T>;
-  /** Called once, with the first connection. Connections that are opened later, or after the end, are closed. */
+  /** Called once, with the first open connection. Connections that are opened later or after the end are closed. */
   readonly enter: (opened: T) => void;
-  /** Called with the reasons once every server has failed, and again after each further attempt. */
+  /** Called with the reasons when every server has failed, and again after each further attempt. */
   readonly report: (reason: string) => void;
 }
 
-/** Begins to connect after a pause. Ends when a server has answered, or when the returned `Subscription` is unsubscribed. */
+/** Starts to connect after a pause. Ends when a server has answered or when the returned `Subscription` is unsubscribed. */
 export function attemptAll<T extends Opened>(options: AttemptsOptions<T>, firstPauseMs: number): Subscription {
   const { servers, next, clock, dial, enter, report } = options;
   const backoff = new Backoff(pauses);

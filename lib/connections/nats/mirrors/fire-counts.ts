@@ -1,14 +1,14 @@
-// Counts the fires of another hub's triggers that this hub has shown. A walk reports the total number; the difference is the number of lost
-// fires.
+// Counts the firings of another hub's triggers that this hub has shown. A walk reports the total numbers; each difference is the number of
+// lost firings.
 
 import type { Parameter } from '../../../model/parameter.ts';
 
-/** How often triggers have fired, as reported by a walk: `[number, count, number, count, …]`. */
+/** The numbers of firings of triggers, as reported in a walk: `[number, count, number, count, …]`. */
 type Fires = readonly number[];
 
 export class FireCounts {
   readonly #parameterOf: (number: number) => Parameter | undefined;
-  /** How often each trigger has fired, by the trigger's number in its owner's current epoch. */
+  /** The number of firings of each trigger, by the trigger's number in its owner's current epoch. */
   readonly #counts = new Map<number, number>();
   #epoch: string | undefined;
 
@@ -16,12 +16,12 @@ export class FireCounts {
     this.#parameterOf = parameterOf;
   }
 
-  /** Counts a fire that this hub shows. */
+  /** Counts a firing that this hub shows. */
   readonly add = (number: number): void => {
     this.#counts.set(number, (this.#counts.get(number) ?? 0) + 1);
   };
 
-  /** Returns the triggers whose fires would have been shown in this epoch. To be called before the results of the walk are applied. */
+  /** Returns the triggers whose firings would have been shown in this epoch. Must be called before the results of the walk are applied. */
   shownOf(fires: Fires, epoch: string): ReadonlySet<number> {
     const isKnown = epoch === this.#epoch;
     if (!isKnown) this.#counts.clear();
@@ -29,7 +29,7 @@ export class FireCounts {
     return new Set(fires.filter((number, index) => isKnown && index % 2 === 0 && this.#parameterOf(number)));
   }
 
-  /** Adopts the counts from a walk. Returns the number of lost fires for each trigger that was and is still shown. */
+  /** Adopts the counts from a walk. Returns the number of lost firings for each trigger that was shown and still is. */
   takeOver(fires: Fires, shown: ReadonlySet<number>): ReadonlyMap<Parameter, number> {
     const lost = new Map<Parameter, number>();
     for (let index = 0; index + 1 < fires.length; index += 2) {

@@ -1,13 +1,17 @@
-// The bounds on the data that a hub stores from other hubs. Data beyond these bounds is not shown, and the log names the hub.
+// The bounds on the data that a hub stores from other hubs. Data beyond these bounds is not shown, and the log names the hub from which it
+// came.
 
 import { Shares } from '../link/nats-intake.ts';
 
-/** The maximum value of the setting `maxParameters`, and the maximum number of parameters from all hubs together. */
+/** The maximum value of the setting `maxParameters`. Also the maximum number of mirrored parameters from all hubs together. */
 export const maxMirroredInAll = 1_000_000;
-/** The maximum number of characters of addresses and string values that are stored for one hub: in total, and per possible parameter. */
+/**
+ * The maximum number of characters in the addresses and string values that are stored for one hub: in total, and for each possible
+ * parameter.
+ */
 const mostCharacters = 32 * 1024 * 1024;
 const charactersPerParameter = 64;
-/** The maximum number of characters of causes and writer names that are stored for one hub. */
+/** The maximum number of characters in the causes and writer names that are stored for one hub. */
 const mostCauses = 16 * 1024 * 1024;
 /** The bounds for all hubs together, as a multiple of the bounds for one hub. */
 const hubsInAll = 4;
@@ -18,7 +22,7 @@ export class Bounds {
   readonly characters: Shares;
   readonly causes: Shares;
 
-  /** Up to `maxParameters` of each hub are shown. */
+  /** `maxParameters` is the number of parameters of each hub that may be shown. */
   constructor(maxParameters: number) {
     const characters = Math.max(mostCharacters, charactersPerParameter * maxParameters);
     this.maxParameters = maxParameters;
@@ -28,7 +32,7 @@ export class Bounds {
   }
 }
 
-/** The amounts that one hub uses up to its bounds, by the numbers of its parameters. */
+/** The space that one hub uses, by the numbers of its parameters. */
 export class Holding {
   readonly #bounds: Bounds;
   readonly #hub: string;
@@ -45,8 +49,8 @@ export class Holding {
   }
 
   /**
-   * Reserves space for a parameter, its address and its string value. If this would exceed a bound, returns a description of the bound and
-   * reserves nothing.
+   * Reserves space for a parameter, its address and its string value. If this would exceed a bound, reserves nothing and returns a
+   * description of the bound.
    */
   add(number: number, address: string, textLength: number): string | undefined {
     const { parameters, characters, maxParameters } = this.#bounds;
@@ -71,12 +75,17 @@ export class Holding {
     parameters.give(this.#hub, 1);
   }
 
-  /** Sets the length of a parameter's string value. Returns whether there was enough space; otherwise nothing changes. */
+  /**
+   * Changes the space that is reserved for a parameter's string value. Returns whether there was enough space; otherwise nothing changes.
+   */
   setText(number: number, length: number): boolean {
     return this.#texts.set(number, length);
   }
 
-  /** Sets the length of the causes of a parameter's last change, in the same way. */
+  /**
+   * Changes the space that is reserved for the causes of a parameter's last change. Returns whether there was enough space; otherwise
+   * nothing changes.
+   */
   setCauses(number: number, length: number): boolean {
     return this.#causes.set(number, length);
   }
@@ -94,7 +103,7 @@ export class Holding {
 
 export const moreTexts = 'more text than this hub stores';
 
-/** The amounts that one hub has taken, by the number of the parameter. */
+/** The amounts that one hub has taken, by parameter number. */
 class Amounts {
   readonly #shares: Shares;
   readonly #hub: string;
@@ -105,7 +114,7 @@ class Amounts {
     this.#hub = hub;
   }
 
-  /** Sets the amount for a number. Returns whether there was enough space; otherwise nothing changes. */
+  /** Sets the amount for a parameter number. Returns whether there was enough space; otherwise nothing changes. */
   set(number: number, amount: number): boolean {
     if (amount === 0 && this.#amounts.size === 0) return true;
     const before = this.#amounts.get(number) ?? 0;

@@ -1,5 +1,5 @@
-// Mirrors another hub. A mirror applies reports that continue from its state. If data is missing, it requests this data from the owner,
-// keeps the reports that arrive in between, and continues from there.
+// Mirrors another hub. A mirror applies the reports that continue from its state. If data is missing, the mirror requests this data from
+// the owner, keeps the reports that arrive in the meantime, and continues from there.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { counted } from '../../../model/digits.ts';
@@ -21,26 +21,29 @@ import { MirroredParameters, type MirrorPort } from './mirrored-parameters.ts';
 import { OwnerClock, type RemoteWrites } from './remote-writes.ts';
 import { InvalidAnswer, type Position, type Repaired, repair } from './repair.ts';
 
-/** The time without messages from its owner after which a mirror is stale. */
+/** The time without messages from its owner after which a mirror is stale, in milliseconds. */
 const staleAfterMs = 3000;
-/** The maximum amount of data that is kept while a request is open. Beyond this amount, everything is dropped and requested again. */
+/**
+ * The maximum number of reports, and of their bytes, that are kept while a request is open. Beyond this limit, all of them are dropped and
+ * requested again.
+ */
 const maxKeptMessages = 4096;
 const maxKeptBytes = 8 * 1024 * 1024;
 /**
- * The pauses between requests for missing data. The first request is sent immediately. While requests yield nothing, the pauses grow from
- * the first to the longest.
+ * The pauses between requests for missing data, in milliseconds. The first request is sent immediately. While the requests yield nothing,
+ * the pauses grow from the first to the longest pause.
  */
 const gapPauses = { firstMs: 20, longestMs: 1000 };
-/** The pauses between reads of the lease while the lease contradicts the reported term. */
+/** The pauses between reads of the owner's lease while it contradicts the reported term, in milliseconds. */
 const leasePauses = { firstMs: 100, longestMs: 1000 };
 /**
- * The pauses before a request after an invalid message, until all messages have been valid for a minute. Answers come from the owner
- * itself. Reports may come from other clients if the servers permit this, so the longest pause after an invalid report is short enough to
- * keep the mirror from becoming stale.
+ * The pauses before a request after an invalid message, in milliseconds. They start over when all messages have been valid for a minute.
+ * Answers come from the owner itself. Reports may come from other clients if the servers permit this; therefore, the longest pause after an
+ * invalid report is short enough to keep the mirror from becoming stale.
  */
 const invalidPauses = { firstMs: 100, longestMs: 30_000, provenMs: 60_000 };
 const longestReportPauseMs = 1000;
-/** The interval at which the log reports that parameters are not shown. */
+/** The interval at which the log reports that parameters are not shown, in milliseconds. */
 const refusedEveryMs = 1000;
 
 export interface MirroredHubContext {
@@ -50,7 +53,7 @@ export interface MirroredHubContext {
   readonly isSelected: (address: string) => boolean;
   /** Returns whether to show a connection that the mirrored hub reports as its own. */
   readonly mayShow: (connectionId: string) => boolean;
-  /** Resolves to the terms in which the lease of a hub is held; undefined if unknown at the moment. Never rejects. */
+  /** Resolves to the terms in which a hub's lease is held, or to undefined if they are unknown at the moment. Never rejects. */
   readonly termsOf: (hub: string) => Promise<ReadonlySet<number> | undefined>;
   readonly writes: RemoteWrites;
   readonly bounds: Bounds;
@@ -65,53 +68,53 @@ export class MirroredHub implements Remote {
   readonly hub: string;
   readonly clock: OwnerClock;
   #staleSince: (() => number) | undefined;
-  /** The last heartbeat, which names the sender's machine. */
+  /** The content of the last heartbeat, which names the sender's machine. */
   heartbeat: Pick<HubReport, 'term' | 'machine'> | undefined;
-  /** Whether the owner's complete state has been received once. */
+  /** Whether the complete state of the owner has been received at least once. */
   hasMirrored = false;
   readonly #context: MirroredHubContext;
   readonly #parameters: MirroredParameters;
   readonly #backoff = new Backoff({ firstMs: 100, longestMs: 1000 });
-  /** The pauses for senders that have never answered and may not be hubs. */
+  /** The pauses between requests to a sender that has never answered and may not be a hub. */
   readonly #unknownBackoff = new Backoff({ firstMs: 100, longestMs: 5000 });
   readonly #invalidBackoff = new Backoff(invalidPauses);
   #invalidAtMs = 0;
   #transport: Transport | undefined;
   #position: Position | undefined;
   #term = 0;
-  /** The terms of the owner's lease when the lease was last read. */
+  /** The terms of the owner's lease at the time when the lease was last read. */
   #termsOfLease: ReadonlySet<number> = new Set();
   #isLooking = false;
-  /** The earliest times of the next read of the lease, and of the next request for missing data. */
+  /** The earliest times for the next read of the lease and for the next request for missing data, in milliseconds. */
   #lookAfterMs = Number.NEGATIVE_INFINITY;
   #repairAfterMs = Number.NEGATIVE_INFINITY;
   readonly #lookBackoff = new Backoff(leasePauses);
   readonly #gapBackoff = new Backoff(gapPauses);
-  /** The time at which this mirror last had its owner's complete state, on the monotonic clock. */
+  /** The time at which this mirror last had the complete state of its owner, in milliseconds on the monotonic clock. */
   #freshAtMs: number;
-  /** The start of the current period without an accepted report, although a report could have arrived. */
+  /** The start of the current period in which no report was accepted although a report could have arrived, in milliseconds. */
   #listensSinceMs: number;
-  /** Reports that have arrived since the open request. */
+  /** The reports that have arrived since the open request was sent. */
   #kept: { readonly report: HubReport; readonly bytes: number }[] = [];
   readonly #account: Account;
-  /** Counts requests, so that an answer to an earlier request can be recognized. */
+  /** The number of requests so far, by which answers to earlier requests are recognized. */
   #asking = 0;
   #isRepairing = false;
-  /** Whether an answer is awaited; otherwise, the mirror is pausing before the next request. */
+  /** Whether the mirror is waiting for an answer. If it is not, it is pausing before the next request. */
   #isAsked = false;
-  /** Whether the owner has sent anything in this session. Before that, no answer was possible. */
+  /** Whether the owner has sent any message in this session. Before its first message, it could not answer. */
   #hasReceived = false;
-  /** Whether a report has been applied since the last snapshot, in which case an older report comes from another sender. */
+  /** Whether a report has been applied since the last snapshot. In this case, an older report comes from another sender. */
   #hasFollowed = false;
   /** Whether this mirror is currently changing parameters. */
   #isStepping = false;
-  /** Whether the set of parameters to show has changed since the open request. */
+  /** Whether the selection of parameters to show has changed since the open request was sent. */
   #isOutdated = false;
   #waiting = Subscription.EMPTY;
-  /** The stale connections in a report that is waiting for values. */
+  /** The stale connections in a report that is waiting for its values. */
   #staleDue: HubReport['stale'];
   readonly #fires: FireCounts;
-  /** Counts since the hub started, for operators. */
+  /** Numbers of events since the hub started, for operators. */
   readonly counts = { turns: 0, gaps: 0, snapshots: 0, lostFires: 0, refused: 0 };
 
   constructor(context: MirroredHubContext) {
@@ -125,7 +128,7 @@ export class MirroredHub implements Remote {
     let refusedAtMs = Number.NEGATIVE_INFINITY;
     const refuse = (what: string) => {
       const nowMs = context.scheduler.now();
-      if (nowMs - refusedAtMs < refusedEveryMs) return; // this may happen a million times
+      if (nowMs - refusedAtMs < refusedEveryMs) return; // this can happen a million times
       refusedAtMs = nowMs;
       const message = `hub "${owner.hub}" shares ${what}: the rest is not shown here`;
       log.warn({ hub: owner.hub }, message, 'too many shared parameters');
@@ -146,7 +149,7 @@ export class MirroredHub implements Remote {
     return this.#term;
   }
 
-  /** The current network; undefined if there is none. */
+  /** The network of the current session; undefined if there is no session. */
   get transport(): Transport | undefined {
     return this.#transport;
   }
@@ -160,12 +163,12 @@ export class MirroredHub implements Remote {
     return this.#position?.epoch;
   }
 
-  /** The position up to which data has been received; `null` if nothing has been received. */
+  /** The position up to which data from the owner has been received; `null` if no data has been received. */
   get receipt(): Receipt {
     return this.#position === undefined ? null : { epoch: this.#position.epoch, rev: this.#position.rev };
   }
 
-  /** The lag behind the owner, in milliseconds. */
+  /** The time by which this mirror lags behind its owner, in milliseconds. */
   get lagMs(): number {
     return this.#context.scheduler.now() - this.#freshAtMs;
   }
@@ -182,7 +185,7 @@ export class MirroredHub implements Remote {
     return this.#context.writes.send(this, writes, by);
   }
 
-  /** Applies a report from the owner; returns the remaining steps. */
+  /** Applies a report from the owner. Returns the remaining steps, or undefined if there are none. */
   take(report: HubReport, bytes: number): Steps | undefined {
     if (!this.#accepts(report)) {
       if (report.term < this.#term) this.counts.refused++;
@@ -210,8 +213,8 @@ export class MirroredHub implements Remote {
   }
 
   /**
-   * Returns whether a report in a term is from the active hub. A message may contain any term; the lease contains the true term. While the
-   * lease cannot be read, only the previous term is accepted.
+   * Returns whether a report with this term comes from the active hub. A message may contain any term, but the lease contains the true
+   * term. While the lease cannot be read, only the previous term is accepted.
    */
   #accepts({ term, epoch }: Pick<HubReport, 'term' | 'epoch'>): boolean {
     if (term === this.#term || (term < this.#term && this.#isRestarted(epoch))) return true;
@@ -221,14 +224,14 @@ export class MirroredHub implements Remote {
   }
 
   /**
-   * Returns whether a lower term comes from a new run while no other run is sending messages, because the servers have lost the leases or
-   * cannot read them.
+   * Returns whether a lower term comes from a new run of the owner. This is the case if no other run is sending messages, because the
+   * servers have lost the leases or cannot read them.
    */
   #isRestarted(epoch: string): boolean {
     return epoch !== this.epoch && this.#context.scheduler.now() - this.#listensSinceMs >= staleAfterMs;
   }
 
-  /** Reads the terms of the owner's lease after a report in another term. */
+  /** Reads the terms of the owner's lease after a report with another term. */
   async #lookAtLease(report: number): Promise<void> {
     const { termsOf, scheduler, owner, log } = this.#context;
     this.#isLooking = true;
@@ -248,15 +251,16 @@ export class MirroredHub implements Remote {
   }
 
   /**
-   * The time at which the mirror becomes stale without messages from its owner, on the monotonic clock; infinite if it is already stale.
+   * The time at which the mirror becomes stale if no message from its owner arrives, in milliseconds on the monotonic clock; Infinity if
+   * the mirror is already stale.
    */
   get staleAtMs(): number {
     return this.staleSince === undefined ? this.#freshAtMs + staleAfterMs : Number.POSITIVE_INFINITY;
   }
 
   /**
-   * Checks whether messages from the owner still arrive. To be called when the mirror may be stale. Returns whether the mirror has just
-   * become stale.
+   * Checks whether messages from the owner are still arriving. Must be called when the mirror may be stale. Returns whether the mirror has
+   * just become stale.
    */
   look(): boolean {
     if (this.#context.scheduler.now() < this.staleAtMs) return false;
@@ -267,7 +271,7 @@ export class MirroredHub implements Remote {
     return true;
   }
 
-  /** Returns whether this mirror could show more parameters without those of another hub. */
+  /** Returns whether this mirror could show more parameters if another mirror's parameters were removed. */
   isHiddenBy(other: MirroredHub): boolean {
     const { hub } = this.#context;
     for (const address of this.#parameters.hidden()) if (hub.find(address)?.remote === other) return true;
@@ -283,7 +287,7 @@ export class MirroredHub implements Remote {
     return this.#parameters.hides(address);
   }
 
-  /** Handles an invalid report by requesting everything again. */
+  /** Handles an invalid report. Requests all data again after a pause. */
   #handleInvalid(reason: string, longestMs: number): void {
     this.#context.log.warn({ hub: this.hub }, `invalid message from hub "${this.hub}": ${reason}`, 'invalid message');
     this.#position = undefined;
@@ -295,7 +299,7 @@ export class MirroredHub implements Remote {
     this.#repairAfter(Math.min(this.#invalidBackoff.next(), longestMs));
   }
 
-  /** Applies changed claims: hides parameters that now belong to another hub, and shows parameters that may now be shown. */
+  /** Applies changed claims: hides the parameters that now belong to another hub, and shows the parameters that may now be shown. */
   applyClaims(): void {
     const parameters = this.#parameters;
     if (parameters.lacksAny()) this.lookAgain();
@@ -304,18 +308,18 @@ export class MirroredHub implements Remote {
     void this.#context.intake.goThrough(this.hub, { next: () => this.#step(steps) });
   }
 
-  /** Notes that one of the mirrored parameters was removed, because this hub or a third hub now has it. */
+  /** Records that a mirrored parameter has been removed, because this hub or a third hub now has its address. */
   noteRemoved({ address }: Parameter): void {
-    if (!this.#isStepping) this.#parameters.noteGone(address); // otherwise, this mirror removes the parameter itself
+    if (!this.#isStepping) this.#parameters.noteGone(address); // otherwise, this mirror itself is removing the parameter
   }
 
-  /** Requests everything again, with the next message or after the current answer, because more parameters may now be shown. */
+  /** Requests all data again, with the next message or after the current answer, because more parameters may now be shown. */
   lookAgain(): void {
     if (this.#isRepairing && this.#isAsked) this.#isOutdated = true;
     else this.#position = undefined;
   }
 
-  /** Removes the mirrored parameters. */
+  /** Removes all mirrored parameters. */
   end(): void {
     this.#stopRepair();
     this.#transport = undefined;
@@ -346,7 +350,7 @@ export class MirroredHub implements Remote {
     try {
       for (const steps = this.#parameters.take(turns, this.#fires.add); ; ) {
         const { done } = this.#step(steps);
-        if (!isCurrent()) return; // everything is requested again, including the rest of this report
+        if (!isCurrent()) return; // all data is requested again, including the rest of this report
         if (done) break;
         yield;
       }
@@ -361,7 +365,7 @@ export class MirroredHub implements Remote {
     this.#refresh();
   }
 
-  /** Runs a step. Removals by the step itself are marked, so that they do not count as removals by other code (`lookAgain`). */
+  /** Runs a step of this mirror. Parameters that the step itself removes are not treated as removed by other code (`lookAgain`). */
   #step(steps: Steps): IteratorResult<undefined, void> {
     this.#isStepping = true;
     try {
@@ -392,7 +396,7 @@ export class MirroredHub implements Remote {
     this.#account.set(0);
   }
 
-  /** Requests the missing data. A sender of false reports causes increasingly fewer requests. */
+  /** Requests the missing data. A sender of false reports causes fewer and fewer requests. */
   #repairWithBackoff(): void {
     const nowMs = this.#context.scheduler.now();
     if (nowMs < this.#repairAfterMs) return;
@@ -400,7 +404,7 @@ export class MirroredHub implements Remote {
     this.#repair();
   }
 
-  /** Requests everything after a report that contradicts earlier reports. */
+  /** Requests all data after a report that contradicts earlier reports. */
   #handleContradiction(): void {
     if (this.#context.scheduler.now() < this.#repairAfterMs) return;
     const message = `messages from hub "${this.hub}" contradict each other: another sender may be using its name`;
@@ -509,7 +513,7 @@ export class MirroredHub implements Remote {
   }
 }
 
-/** Returns whether a report continues exactly from a mirror's state, in steps that are not too long. */
+/** Returns whether a report continues exactly from a mirror's state and its turns are not too long. */
 function follows({ prev, turns, structure }: HubReport, position: Position): boolean {
   if (prev !== position.rev || turns.length === 0 || turns.some((turn) => sizeOf(turn) > maxStep)) return false;
   return position.structure + turns.filter((turn) => !Array.isArray(turn)).length === structure;

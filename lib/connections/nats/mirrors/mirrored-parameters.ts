@@ -1,5 +1,5 @@
-// The parameters of another hub, as shown by this hub, by the numbers that their owner uses. All received data is checked, and long work is
-// done in steps.
+// The parameters of another hub that this hub shows, identified by the numbers that their owner uses. All received data is checked, and
+// long work is divided into steps.
 
 import { connectionIdOf } from '../../../model/address.ts';
 import { describe } from '../../../model/error.ts';
@@ -19,15 +19,15 @@ import {
 } from '../wire/domain-messages.ts';
 import { type Bounds, Holding, maxMirroredInAll, moreTexts } from './mirror-bounds.ts';
 
-/** The bound on the numbers of an owner, which renumbers its parameters when half of the numbers are unused. */
+/** The upper bound for an owner's parameter numbers. An owner renumbers its parameters when half of the numbers are unused. */
 const maxNumber = 2 * maxMirroredInAll;
-/** The maximum number of connections without selected parameters that are remembered per hub. */
+/** The maximum number of connections without selected parameters that are remembered for each hub. */
 const maxUnselected = 10_000;
-/** The maximum difference between the clocks of two hubs; a later time counts as now. */
+/** The maximum plausible difference between the clocks of two hubs, in milliseconds. A later time is replaced by the current time. */
 const maxAheadMs = 86_400_000;
 /** The number of parameters that are added or removed in one step. */
 const stepParameters = 20;
-/** The number of values in a walk that form one turn. */
+/** The number of values from a walk that are combined into one turn. */
 const walkStep = 1000;
 /** The number of parameter numbers that are checked in one step. */
 const stepNumbers = 1000;
@@ -41,7 +41,7 @@ export interface MirroredContext {
   readonly remote: Remote;
   readonly isSelected: (address: string) => boolean;
   /**
-   * Returns whether this hub shows what the owner reports about a connection, which is the case unless another hub is known to have that
+   * Returns whether this hub shows what the owner reports about a connection. It does so unless another hub is known to have that
    * connection.
    */
   readonly mayShow: (connectionId: string) => boolean;
@@ -50,38 +50,38 @@ export interface MirroredContext {
   readonly bounds: Bounds;
   /** Returns the time of day, in milliseconds since 1970. */
   readonly timeOfDay: () => number;
-  /** Called with a description of the data that is omitted because it exceeds a bound. */
+  /** Called with a description of data that is omitted because it exceeds a bound. */
   readonly refuse: (what: string) => void;
 }
 
 export class MirroredParameters {
   readonly #context: MirroredContext;
-  /** The mirrored parameters by the numbers that the owner uses; undefined for a parameter that this hub does not show. */
+  /** The mirrored parameters, indexed by the numbers that the owner uses; undefined for a parameter that this hub does not show. */
   #byNumber: (Parameter | undefined)[] = [];
   #size = 0;
   /**
-   * The parameters shown before a new snapshot, by address. The definitions, which arrive before the values, decide which of these
-   * parameters stay.
+   * The parameters that were shown before a new snapshot, by address. The definitions, which arrive before the values, determine which of
+   * these parameters stay.
    */
   #before = new Map<string, Parameter>();
-  /** The definitions in the new snapshot. */
+  /** The definitions in the new snapshot, by address. */
   #next = new Map<string, Definition>();
   #numbers = new Set<number>();
-  /** The numbers of parameters whose address is used by another hub or by this hub, by address. */
+  /** The numbers of the parameters that are hidden because this hub or another hub uses their address, by address. */
   readonly #hidden = new Map<string, number>();
-  /** The IDs of connections without selected parameters, including those withdrawn since the last snapshot. */
+  /** The IDs of the connections without selected parameters, including connections that were withdrawn after the last snapshot. */
   readonly #unselected = new Set<string>();
   readonly #origins: KnownOrigins;
-  /** The addresses of parameters that other code has removed since the last check. */
+  /** The addresses of the parameters that other code has removed since the last check. */
   readonly #gone = new Set<string>();
   readonly #connections = new Map<string, Origin>();
-  /** The owner's connections that have an offline device. */
+  /** The states of the owner's connections that have an offline device, by Connection ID. */
   readonly #away = new Map<string, DeviceState>();
-  /** The amounts that shown and hidden parameters use up to the bounds. */
+  /** The space that the shown and hidden parameters use. */
   readonly #holding: Holding;
-  /** The numbers of parameters that exceed a bound. These parameters are removed after the turn. */
+  /** The numbers of the parameters that exceed a bound. These parameters are removed after the turn. */
   readonly #excess: number[] = [];
-  /** The writer and time of the following changes, up to the next context. */
+  /** The writer and the time for the following changes, up to the next context. */
   #by: KnownOrigin;
   #at = 0;
 
@@ -97,20 +97,20 @@ export class MirroredParameters {
     return this.#size;
   }
 
-  /** Returns whether the owner has this address, but another parameter is shown there. */
+  /** Returns whether the owner has a parameter with this address that is hidden because another parameter is shown there. */
   hides(address: string): boolean {
     return this.#hidden.has(address) || this.#gone.has(address);
   }
 
-  /** Returns the owner's addresses at which another parameter is shown. */
+  /** Returns the addresses of the owner's hidden parameters. */
   hidden(): Iterable<string> {
     this.#dropGone();
     return this.#hidden.keys();
   }
 
   /**
-   * Returns the IDs of all of the owner's connections, shown or not. A connection without selected parameters stays in the list even after
-   * all of its parameters are withdrawn.
+   * Returns the IDs of all of the owner's connections, whether or not they are shown. A connection without selected parameters stays in the
+   * list even after all its parameters have been withdrawn.
    */
   connections(): ReadonlySet<string> {
     const ids = new Set(this.#unselected);
@@ -119,12 +119,12 @@ export class MirroredParameters {
     return ids;
   }
 
-  /** Notes that a parameter was removed, so that it is no longer written. */
+  /** Records that other code has removed a parameter, so that it is no longer written. */
   noteGone(address: string): void {
     this.#gone.add(address);
   }
 
-  /** Returns whether a hidden parameter may be shown because its address is free. */
+  /** Returns whether any hidden parameter may now be shown because its address is free. */
   lacksAny(): boolean {
     this.#dropGone();
     const { hub, mayShow } = this.#context;
@@ -133,7 +133,7 @@ export class MirroredParameters {
     return false;
   }
 
-  /** Returns whether a shown parameter may now belong to another hub. */
+  /** Returns whether any shown parameter may now belong to another hub. */
   hasMisplaced(): boolean {
     for (const id of this.#connections.keys()) if (!this.#context.mayShow(id)) return true;
     return false;
@@ -156,13 +156,13 @@ export class MirroredParameters {
     hub.mirroring.notify();
   }
 
-  /** Begins a snapshot, which continues with `define` for all definitions, then `swap`, then `takeAll` for all values, then `settle`. */
+  /** Begins a snapshot. It continues with `define` for all definitions, then `swap`, then `takeAll` for all values, and then `settle`. */
   beginSnapshot(): void {
     this.#next.clear();
     this.#numbers.clear();
   }
 
-  /** Adds further definitions. Throws if a definition is invalid. */
+  /** Adds further definitions to the snapshot. Errors: `Error` if a definition is invalid. */
   *define(definitions: readonly Definition[]): MadeSteps {
     const { isSelected, bounds, refuse } = this.#context;
     yield* each(definitions, stepNumbers, (definition) => {
@@ -179,12 +179,12 @@ export class MirroredParameters {
     });
   }
 
-  /** Shows the defined parameters, keeping unchanged parameters, and withdraws parameters that are no longer defined. */
+  /** Shows the parameters that the snapshot defines. Unchanged parameters stay, and parameters that are no longer defined are withdrawn. */
   *swap(): MadeSteps {
     const { hub } = this.#context;
     this.#numbers.clear();
     yield* each(shown(this.#byNumber), stepNumbers, (parameter) => this.#before.set(parameter.address, parameter));
-    this.#empty(); // the numbers are no longer valid, but the shown parameters stay for now
+    this.#empty(); // the numbers are no longer valid, but the parameters stay visible for now
     this.#unselected.clear();
     const leaving: Parameter[] = [];
     yield* each(this.#before, stepNumbers, ([address, parameter]) => {
@@ -205,7 +205,10 @@ export class MirroredParameters {
     hub.mirroring.notify();
   }
 
-  /** Applies changes, in turns of limited size. Adds the numbers of parameters with a value to `valued`. Throws if a change is invalid. */
+  /**
+   * Applies changes in turns of limited size. Adds the numbers of parameters with a value to `valued`. Errors: `Error` if a change is
+   * invalid.
+   */
   *takeAll(changes: WireTurn, valued?: Set<number>): MadeSteps {
     for (let place = 0; place < changes.length; ) {
       this.#context.hub.turn(() => {
@@ -217,8 +220,8 @@ export class MirroredParameters {
   }
 
   /**
-   * Replaces the parameters that no longer have a value, once all values have arrived, because a known value of a parameter never becomes
-   * unknown again.
+   * Must be called when all values have arrived. Replaces the parameters that no longer have a value, because a parameter whose value is
+   * known never becomes unknown again.
    */
   *settle(valued: ReadonlySet<number>): MadeSteps {
     const unknown: Definition[] = [];
@@ -233,7 +236,10 @@ export class MirroredParameters {
     if (unknown.length > 0) this.#context.hub.mirroring.notify();
   }
 
-  /** Applies each turn as one turn in this hub; calls `fired` for each fire. Throws if the report is invalid. */
+  /**
+   * Applies each turn of the owner as one turn in this hub. Calls `fired` for each firing of a trigger. Errors: `Error` if the report is
+   * invalid.
+   */
   *take(turns: HubReport['turns'], fired: (number: number) => void): MadeSteps {
     for (const turn of turns) {
       if (Array.isArray(turn)) this.#takeTurn(turn, fired);
@@ -242,18 +248,18 @@ export class MirroredParameters {
     }
   }
 
-  /** Returns the parameter to which the owner has given this number. */
+  /** Returns the parameter with a number that the owner has assigned. */
   at(number: number): Parameter | undefined {
     return this.#byNumber[number];
   }
 
-  /** Returns all parameters, which may be iterated later and more than once. */
+  /** Returns all shown parameters. The result may be iterated over later and more than once. */
   all(): Iterable<Parameter> {
     const byNumber = this.#byNumber;
     return { [Symbol.iterator]: () => shown(byNumber) };
   }
 
-  /** Marks the parameters of these connections as stale, and all other parameters as fresh. */
+  /** Marks the parameters of the listed connections as stale and all other parameters as fresh. */
   setStale(stale: readonly StaleConnection[]): void {
     const { hub, timeOfDay } = this.#context;
     const changed = new Map<string, DeviceState | undefined>();
@@ -270,7 +276,7 @@ export class MirroredParameters {
     hub.mirroring.reportStale(marked);
   }
 
-  /** Removes all parameters; those that this hub declares then belong to this hub again. */
+  /** Removes all parameters. Parameters that this hub declares then belong to this hub again. */
   clear(): void {
     const all = [...shown(this.#byNumber), ...this.#before.values()];
     this.#empty();
@@ -295,7 +301,7 @@ export class MirroredParameters {
     this.#dropExcess();
   }
 
-  /** Applies some changes from a position on; returns the position of the next change. */
+  /** Applies some changes, starting at an index. Returns the index of the next change. */
   #takeChanges(
     turn: WireTurn,
     from: number,
@@ -306,7 +312,7 @@ export class MirroredParameters {
     this.#dropGone();
     const { mirroring } = this.#context.hub;
     const changes: (Change | undefined)[] = [];
-    /** The lengths of long changes, including their causes, by position. */
+    /** The lengths of long changes, including their causes, by index. */
     const lengths: number[] = [];
     let why: Change | undefined;
     let whyLength = 0;
@@ -348,7 +354,7 @@ export class MirroredParameters {
     return index;
   }
 
-  /** Returns a change without its causes and without a long name, because the causes from the owner exceed the bound. */
+  /** Returns a change without its causes and without a long writer name, because the causes from the owner exceed the bound. */
   #withoutCauses(number: number, value: Value, hop: number) {
     const { owner, refuse } = this.#context;
     const { origin, extra } = this.#by;
@@ -370,7 +376,7 @@ export class MirroredParameters {
     return [readLinks(why, this.#context.owner, (address) => this.#context.hub.find(address)), lengthOfLinks(why)];
   }
 
-  /** Limits the time of a change, because no correct clock is a day ahead, and retention depends on these times. */
+  /** Limits the time of a change. No correct clock is a day ahead, and the retention of history depends on these times. */
   #timeOf(at: number): number {
     const now = this.#context.timeOfDay();
     return at > now + maxAheadMs ? now : Math.max(0, at);
@@ -395,7 +401,7 @@ export class MirroredParameters {
     this.#takeTurn(structure.changes);
   }
 
-  /** Shows a new parameter, or continues to show a known parameter, unless this hub or another connected hub has its address. */
+  /** Shows a new parameter, or continues to show a known parameter, unless this hub or another connected hub uses its address. */
   #add(definition: Definition, known: Parameter | undefined): void {
     const [number, address, type, access] = definition;
     const { hub, remote, isSelected, mayShow, refuse } = this.#context;
@@ -435,7 +441,7 @@ export class MirroredParameters {
     this.#size++;
   }
 
-  /** Returns the parameter that this hub itself declares as the standby. Removes a stale hub's parameter to make room. */
+  /** Returns the parameter that this hub itself declares as the standby. If a stale hub's parameter has the same address, it is removed. */
   #ownOf(address: string, type: Parameter['type'], access: Parameter['access']): Parameter | undefined {
     const { hub, remote, mayShow } = this.#context;
     const found = hub.find(address);
@@ -473,7 +479,7 @@ export class MirroredParameters {
     this.#gone.clear();
   }
 
-  /** Hides a parameter that its owner still has, because another parameter is shown at the same address. */
+  /** Hides a parameter that its owner still has, because another parameter is shown at its address. */
   #hide(number: number, { address }: Parameter): void {
     this.#byNumber[number] = undefined;
     this.#size--;
@@ -485,7 +491,7 @@ export class MirroredParameters {
     this.#hidden.delete(address);
   }
 
-  /** Removes parameters that exceed a bound, because their values here would be wrong. */
+  /** Removes the parameters that exceed a bound, because their values in this hub would be wrong. */
   #dropExcess(): void {
     if (this.#excess.length === 0) return;
     this.#context.refuse(moreTexts);
@@ -493,7 +499,7 @@ export class MirroredParameters {
     this.#context.hub.mirroring.notify();
   }
 
-  /** Removes the parameters with these numbers; returns whether there were any. */
+  /** Removes the parameters with these numbers. Returns whether any parameter was removed. */
   #takeOut(numbers: readonly number[]): boolean {
     const gone = numbers.flatMap((number) => {
       const parameter = this.#byNumber[number];
@@ -516,7 +522,7 @@ export class MirroredParameters {
   }
 }
 
-/** Processes items, several in each step. */
+/** Calls `take` for each item, with several items in each step. */
 function* each<T>(items: Iterable<T>, inStep: number, work: (item: T) => void): MadeSteps {
   let done = 0;
   for (const item of items) {
@@ -525,7 +531,7 @@ function* each<T>(items: Iterable<T>, inStep: number, work: (item: T) => void): 
   }
 }
 
-/** Divides items into steps that add or remove parameters. */
+/** Splits items into slices, one for each step that adds or removes parameters. */
 function* slicesOf<T>(items: readonly T[]): Generator<readonly T[], void, void> {
   for (let place = 0; place < items.length; place += stepParameters) yield items.slice(place, place + stepParameters);
 }

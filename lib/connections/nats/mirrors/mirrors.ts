@@ -1,4 +1,4 @@
-// All other hubs in the domain, as mirrored by this hub.
+// Mirrors all other hubs in the domain.
 
 import { type SchedulerLike, type Subject, Subscription } from 'rxjs';
 import { messageOf } from '../../../model/error.ts';
@@ -16,17 +16,17 @@ import { MirroredHub } from './mirrored-hub.ts';
 import { RemoteWrites } from './remote-writes.ts';
 
 /**
- * The maximum number of mirrored hubs. Beyond this number, the hub that has been stale for longest is dropped, or the new hub if no hub is
- * stale.
+ * The maximum number of mirrored hubs. Beyond this number, the hub that has been stale for the longest time is dropped. If no hub is stale,
+ * the new hub is dropped.
  */
 const maxHubs = 256;
-/** The time without messages, although the link is up, after which a subscription is renewed. */
+/** The time without messages after which the subscription is renewed although the link is up, in milliseconds. */
 const silentMs = 2000;
-/** The maximum number of unknown hubs that are added within a second; messages from further unknown hubs are dropped. */
+/** The maximum number of unknown hubs that are added within a second. Messages from further unknown hubs are dropped. */
 const newHubsPerSecond = 50;
-/** The maximum number of leases read at the same time for hubs that were never mirrored and may not exist. */
+/** The maximum number of leases that are read at the same time for hubs that have never been mirrored and may not exist. */
 const maxLeaseReads = 8;
-/** The interval at which the log reports invalid messages, because composing an entry takes longer than dropping a message. */
+/** The interval at which the log reports invalid messages, in milliseconds. Composing a log entry takes longer than dropping a message. */
 const reportEveryMs = 1000;
 
 interface MirrorsContext {
@@ -34,10 +34,10 @@ interface MirrorsContext {
   readonly name: HubName;
   readonly ownership: Ownership;
   readonly isSelected: (address: string) => boolean;
-  /** The maximum number of parameters that are shown per other hub. */
+  /** The maximum number of parameters that are shown for each other hub. */
   readonly maxParameters: number;
   readonly intake: Intake;
-  /** Receives the reports of another hub with this hub's name, even if this hub does not mirror that hub. */
+  /** Receives the reports from another hub with this hub's name, even if this hub does not mirror that hub. */
   readonly namesake$: Pick<Subject<HubReport>, 'next'>;
   readonly scheduler: SchedulerLike;
   readonly timeOfDay: () => number;
@@ -54,11 +54,11 @@ export class Mirrors {
   #unsubscribe = () => {};
   #endReceipts = () => {};
   #receivedAtMs = 0;
-  /** The number of added hubs, and the time at which counting began. */
+  /** The number of hubs added in the current second, and the time at which this second began, in milliseconds. */
   #newHubs = 0;
   #newHubsSinceMs = Number.NEGATIVE_INFINITY;
   #refusedAtMs = Number.NEGATIVE_INFINITY;
-  /** The number of leases that are being read for hubs that were never mirrored. */
+  /** The number of leases that are currently being read for hubs that have never been mirrored. */
   #openLeaseReads = 0;
 
   constructor(context: MirrorsContext) {
@@ -83,7 +83,10 @@ export class Mirrors {
     return this.#hubs.values();
   }
 
-  /** Returns the hub that has each connection, by Connection ID, for other hubs that have sent a message within the last `withinMs`. */
+  /**
+   * Returns the name of the hub that has each connection, by Connection ID, for hubs that have sent a message within the last `withinMs`
+   * milliseconds.
+   */
   owners(withinMs: number): ReadonlyMap<string, string> {
     const others = [...this.#hubs.values()].filter(
       ({ hub, lagMs }) => lagMs < withinMs && hub !== this.#context.name.hub,
@@ -91,7 +94,7 @@ export class Mirrors {
     return new Map(others.flatMap((one) => [...one.connections()].map((id) => [id, one.hub] as const)));
   }
 
-  /** Returns whether a hub without a term has sent a message within the last `withinMs`. */
+  /** Returns whether a hub without a term has sent a message within the last `withinMs` milliseconds. */
   hasNoTerm(hub: string, withinMs: number): boolean {
     return [...this.#hubs.values()].some((one) => one.hub === hub && one.term === 0 && one.lagMs < withinMs);
   }
@@ -131,7 +134,7 @@ export class Mirrors {
     let report: HubReport;
     try {
       report = readHubReport(data);
-      // servers let a hub send only on its own subjects, which is the only proof of the sender
+      // servers let a hub send only on its own subjects, which is the only proof of the sender's identity
       if (report.hub !== sender) throw new Error(`the message names hub "${report.hub}"`);
     } catch (error) {
       this.#refuse(sender, messageOf(error));
@@ -143,7 +146,7 @@ export class Mirrors {
     return this.#hubOf(sender)?.take(report, data.length);
   }
 
-  /** Drops an invalid message. If a valid message is lost this way, the next message reveals the gap, and the mirror repairs it. */
+  /** Drops an invalid message. If a valid message is lost in this way, the next message reveals the gap, and the mirror repairs it. */
   #refuse(sender: string, reason: string): void {
     const known = this.#hubs.get(sender);
     if (known !== undefined) known.counts.refused++;
@@ -208,8 +211,8 @@ export class Mirrors {
   }
 
   /**
-   * Returns whether to show a connection as reported by a hub: the claims assign the connection to no other hub, and this hub either has no
-   * connection with this ID, or has lost this ID according to the claims.
+   * Returns whether to show a connection that a hub reports. It is shown if the claims assign it to no other hub, and if this hub either
+   * has no connection with this ID or has lost this ID according to the claims.
    */
   #mayShow(connectionId: string, sender: string): boolean {
     const { hub, ownership } = this.#context;
@@ -219,13 +222,14 @@ export class Mirrors {
     return owner === undefined ? !isOwn || sender === this.#context.name.hub : owner === sender;
   }
 
-  /** Applies changed claims: shown parameters may now belong to another hub. */
+  /** Applies changed claims. Shown parameters may now belong to another hub. */
   #applyClaims(): void {
     for (const hub of this.#hubs.values()) hub.applyClaims();
   }
 
   /**
-   * Drops the hub that has been stale for longest. Hubs that have never sent their complete state, and may not exist, are dropped first.
+   * Drops the hub that has been stale for the longest time. Hubs that have never sent their complete state and may not exist are dropped
+   * first. Returns whether a hub was dropped.
    */
   #forgetStalest(): boolean {
     const [stalest] = [...this.#hubs.values()]
@@ -242,7 +246,7 @@ export class Mirrors {
     this.#context.intake.know(mirrored.hub, false);
   }
 
-  /** Drops the mirror with this hub's own name once this hub holds that name. */
+  /** Drops the mirror of the hub with this hub's name, because this hub now holds that name. */
   #own(): void {
     const { ownership, name } = this.#context;
     const own = this.#hubs.get(name.hub);
@@ -250,8 +254,8 @@ export class Mirrors {
   }
 
   /**
-   * Handles the removal of a parameter: mirrors that hide another parameter with the same address may now show it. If the removed parameter
-   * was mirrored, its mirror notes that this hub or a third hub now owns the address.
+   * Handles the removal of a parameter. Mirrors that hide another parameter with the same address may now show that parameter. If the
+   * removed parameter was mirrored, its mirror records that this hub or a third hub now owns the address.
    */
   #makeRoom(parameter: Parameter): void {
     const { address, remote } = parameter;
@@ -264,7 +268,7 @@ export class Mirrors {
     for (const hub of this.#hubs.values()) if (hub !== stale && hub.isHiddenBy(stale)) hub.lookAgain();
   }
 
-  /** Handles a parameter that this hub has declared: while this hub is the standby, the active hub owns the parameter. */
+  /** Handles a parameter that this hub has declared. While this hub is the standby, the active hub owns this parameter. */
   #entrust({ remote }: Parameter): void {
     if (remote === undefined) this.#hubs.get(this.#context.name.hub)?.lookAgain();
   }
@@ -289,7 +293,7 @@ export class Mirrors {
   }
 }
 
-/** Makes a standby report its received position to the active hub on request. Returns a function that ends this. */
+/** Makes a standby answer requests from the active hub for its received position. Returns a function that stops this. */
 function sendReceipts(
   transport: Transport,
   name: HubName,

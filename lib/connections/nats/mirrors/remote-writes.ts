@@ -1,5 +1,5 @@
 // Sends writes to the hub that owns the parameters. A request that may have been lost is repeated with the same number, so that the owner
-// executes it only once. Nothing is queued for later: a write that is not answered in time is refused.
+// executes it only once. Writes are never queued for later: a write that is not answered in time is refused.
 
 import { randomUUID } from 'node:crypto';
 import type { SchedulerLike } from 'rxjs';
@@ -22,20 +22,20 @@ import {
   writeTimeoutMs,
 } from '../wire/domain-messages.ts';
 
-/** The pause before a request is repeated. */
+/** The pause before a request is repeated, in milliseconds. */
 const attemptMs = 650;
-/** The minimum pause after an attempt that fails early. */
+/** The minimum pause after an attempt that fails early, in milliseconds. */
 const leastAttemptMs = 100;
-/** The maximum number of requests that may wait for an answer at the same time. */
+/** The maximum number of requests that are waiting for an answer at the same time. */
 const maxWaiting = 10_000;
-/** The maximum total length of these requests. */
+/** The maximum total length of the requests that are waiting for an answer, in characters. */
 const maxWaitingLength = 32 * 1024 * 1024;
 
-/** The hub that receives requests. */
+/** The hub that a write request is sent to. */
 export interface TargetHub extends Pick<Remote, 'hub'> {
-  /** Whether the hub has recently sent a message. It may receive writes before all of its parameters are mirrored. */
+  /** Whether the hub has recently sent a message. It may receive writes before all of its parameters have been mirrored. */
   readonly isThere: boolean;
-  /** The current network; undefined if there is no network. */
+  /** The network of the current session; undefined if there is no session. */
   readonly transport: Transport | undefined;
   readonly clock: Pick<OwnerClock, 'epoch' | 'now'>;
 }
@@ -54,7 +54,7 @@ export class RemoteWrites {
     this.#scheduler = scheduler;
   }
 
-  /** Sends writes to the owner and resolves to the results. Never rejects. */
+  /** Sends writes to the owner and resolves to the result of each write. Never rejects. */
   send(remote: TargetHub, writes: readonly RemoteWrite[], by: RemoteCause): Promise<readonly (Value | Error)[]> {
     const parameters = writes.map(({ parameter }) => parameter);
     const refuse = (why: string) => Promise.resolve(refusals(parameters, why));
@@ -67,7 +67,10 @@ export class RemoteWrites {
     return this.#sendRequest(remote, parameters, request);
   }
 
-  /** Sends a request. While it is waiting, only the request and its parameters are kept, but no causes. */
+  /**
+   * Sends a request. While it is waiting for an answer, only the request and its parameters are kept in memory, but not the causes of the
+   * writes.
+   */
   async #sendRequest(
     remote: TargetHub,
     parameters: readonly Parameter[],
@@ -87,7 +90,7 @@ export class RemoteWrites {
     }
   }
 
-  /** Encodes a request; returns undefined if the request would exceed the maximum length of a string. */
+  /** Encodes a request. Returns undefined if the request would exceed the maximum length of a string. */
   #encode(
     clock: TargetHub['clock'],
     writes: readonly RemoteWrite[],
@@ -111,8 +114,8 @@ export class RemoteWrites {
   }
 
   /**
-   * Sends a request to the owner until an attempt is answered. Rejects if no attempt is answered within `writeTimeoutMs`. An attempt that
-   * fails immediately because nobody is listening is also repeated, because the owner may soon be back.
+   * Sends a request to the owner repeatedly until an attempt has been answered. Rejects if no attempt is answered within `writeTimeoutMs`.
+   * An attempt that fails immediately because nobody is listening is also repeated, because the owner may soon be back.
    */
   async #ask(remote: TargetHub, request: string) {
     const subject = subjectOfWrites({ ...this.#name, hub: remote.hub }, this.#name.hub);
@@ -133,7 +136,7 @@ export class RemoteWrites {
   }
 }
 
-/** Returns the result of a write as reported by the owner, or an error if the parameter cannot have the reported value. */
+/** Returns the result of a write as reported by the owner. Returns an error if the parameter cannot have the reported value. */
 function resultOf(result: WireResult, { address, type, remote }: Parameter): Value | Error {
   if (!('v' in result)) return new HubError(result.code, printable(result.message));
   if (isValueOf(type, result.v)) return result.v;
@@ -150,36 +153,36 @@ function unavailable(message: string): HubError {
   return new HubError('unavailable', message);
 }
 
-// An estimate of an owner's clock, whose time is part of every report. With this estimate, the owner knows how long ago a request was first
-// sent, although the clocks of two hubs differ.
+// An estimate of an owner's clock, whose time is part of every report. With this estimate, the owner can determine how long ago a request
+// was first sent, even though the clocks of the two hubs differ.
 
-/** The time within which every report arrives. */
+/** The maximum plausible delay of a report, in milliseconds. */
 const implausibleMs = 10_000;
 
 export class OwnerClock {
   readonly #scheduler: SchedulerLike;
   #epoch = '';
   #shownMs = 0;
-  /** The time at which the last report was received, on this hub's clock. */
+  /** The time at which the last report was received, in milliseconds on this hub's clock. */
   #receivedAtMs = 0;
 
   constructor(scheduler: SchedulerLike) {
     this.#scheduler = scheduler;
   }
 
-  /** The epoch of the last report. */
+  /** The epoch in the last report. */
   get epoch(): string {
     return this.#epoch;
   }
 
-  /** Returns the estimated time in whole milliseconds, which is too low by the time that the report took to arrive. */
+  /** Returns the estimated time in whole milliseconds. The estimate is too low by the time that the report took to arrive. */
   now(): number {
     return Math.floor(this.#shownMs + this.#scheduler.now() - this.#receivedAtMs);
   }
 
   /**
-   * Notes the clock time in a report. Repeated or delayed reports are ignored. A time far from the expected time is accepted, so that a
-   * wrong estimate does not last.
+   * Records the time in a report. Repeated or delayed reports are ignored. A time that is far from the expected time is accepted, so that a
+   * wrong estimate does not persist.
    */
   note({ epoch, clock }: Pick<HubReport, 'epoch' | 'clock'>): void {
     const isExpected = epoch === this.#epoch && Math.abs(clock - this.now()) < implausibleMs;

@@ -1,5 +1,5 @@
-// Requests missed data from its owner, page by page: everything, or the changes since a revision. Each page is applied, alternating with
-// other work, before the next page is requested.
+// Requests missing data from its owner, page by page: either all data or the changes since a revision. Each page is applied, alternating
+// with other work, before the next page is requested.
 
 import type { Intake, Steps } from '../link/nats-intake.ts';
 import { type HubName, subjectOf } from '../link/subjects.ts';
@@ -8,10 +8,10 @@ import { read, type WalkAnswer, type WalkRequest, walkAnswer } from '../wire/dom
 import type { MirroredParameters } from './mirrored-parameters.ts';
 
 const pageTimeoutMs = 1000;
-/** The maximum number of triggers for which an owner reports fires. */
+/** The maximum number of triggers for which an owner reports firings. */
 const maxFires = 20_000;
 
-/** The state of a mirror, as counted by its owner. */
+/** The position of a mirror in its owner's sequence of changes. */
 export interface Position {
   readonly epoch: string;
   readonly structure: number;
@@ -23,30 +23,30 @@ export interface RepairContext {
   readonly owner: HubName;
   readonly intake: Pick<Intake, 'run' | 'goThrough'>;
   readonly parameters: MirroredParameters;
-  /** Accepts an answer with a valid term; returns whether the answer was accepted. */
+  /** Accepts an answer with a valid term. Returns whether the answer was accepted. */
   readonly accepts: (answer: WalkAnswer) => boolean;
-  /** Returns whether the repair is still wanted; otherwise nothing more is applied. */
+  /** Returns whether the repair is still wanted. If it is not, no further data is applied. */
   readonly isWanted: () => boolean;
   /** Called before all parameters are replaced. */
   readonly begin: () => void;
 }
 
-/** The state of the owner when it sent the last page, which completes the mirror. */
+/** The owner's state when it sent the last page. After this page, the mirror is complete. */
 export interface Repaired extends Position {
-  /** How often triggers have fired: number, count, number, … */
+  /** The numbers of firings of triggers: number, count, number, count, … */
   readonly fires: readonly number[];
-  /** Whether all parameters were sent again. */
+  /** Whether all parameters have been sent again. */
   readonly isSnapshot: boolean;
 }
 
-/** Thrown if the owner's answer is invalid. */
+/** The error if an answer from the owner is invalid. */
 export class InvalidAnswer extends Error {}
-/** Thrown if the repair is no longer wanted. */
+/** The error if the repair is no longer wanted. */
 class Unwanted extends Error {}
 
 /**
- * Runs a repair. Rejects if the owner does not answer, or if its answers are inconsistent, in which case the repair may be retried; rejects
- * with `InvalidAnswer` if an answer is invalid.
+ * Runs a repair. Rejects if the owner does not answer or its answers are inconsistent; the repair may then be retried. Rejects with
+ * `InvalidAnswer` if an answer is invalid.
  */
 export async function repair(context: RepairContext, from: Position | undefined): Promise<Repaired> {
   const repairing = new Repairing(context);
@@ -68,8 +68,8 @@ class Repairing {
   }
 
   /**
-   * Applies all definitions. Pages from different structures are inconsistent, because the later structure may lack parameters from the
-   * earlier one.
+   * Requests and applies all definitions. Pages with different values of `structure` are inconsistent, because a later page may lack
+   * parameters from an earlier page.
    */
   async define(): Promise<Omit<Position, 'rev'>> {
     const { parameters } = this.#context;
@@ -93,7 +93,7 @@ class Repairing {
     }
   }
 
-  /** Applies the values that have changed after a revision. Returns undefined if the owner has renumbered its parameters. */
+  /** Requests and applies the values that have changed since a revision. Returns undefined if the owner has renumbered its parameters. */
   async walk(
     { epoch, structure, rev }: Position,
     valued?: Set<number>,
@@ -111,7 +111,7 @@ class Repairing {
     }
   }
 
-  /** Runs steps in the owner's turn. Errors: any error from the steps. */
+  /** Runs steps in the owner's turns. Errors: any error from the steps. */
   async take(steps: Steps): Promise<void> {
     const { intake, owner, isWanted } = this.#context;
     await intake.goThrough(owner.hub, {

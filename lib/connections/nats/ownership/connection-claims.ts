@@ -1,6 +1,7 @@
-// The claims on Connection IDs: one list for all hubs of a domain. A hub that wants another hub's ID keeps trying, and gets the ID when the
-// other hub has released it, has shut down, or is no longer connected. While the list cannot be read, a hub uses the last known list; it
-// owns an ID that is not listed if no other hub reports that ID. If the servers lose the list, the hubs that know the list restore it.
+// The claims to Connection IDs: a single list for all hubs in a domain. A hub that wants another hub's ID keeps trying, and gets the ID
+// when the other hub has released it, has shut down, or is no longer connected. While the list cannot be read, a hub uses the last known
+// list; it owns an ID that is not in the list if no other hub reports that ID. If the servers lose the list, the hubs that know the list
+// restore it.
 
 import { BehaviorSubject, merge, type Observable, type SchedulerLike, Subject, Subscription } from 'rxjs';
 import { connectionIdMistake, connectionIdOf } from '../../../model/address.ts';
@@ -12,31 +13,36 @@ import { type LeaseRecord, leaseTimes } from '../lease/lease-record.ts';
 import type { Held, Register } from '../lease/register.ts';
 import { isHubName } from '../wire/causes.ts';
 
-/** The read interval while a hub wants IDs that it does not have or whose state is unknown. */
+/** The read interval while a hub wants IDs that it does not have or whose state is unknown, in milliseconds. */
 const lookMs = 1000;
-/** The read interval for all other hubs, which are notified of changes, and whose IDs no other hub takes within `goneMs`. */
+/**
+ * The read interval for all other hubs, in milliseconds. They are notified of changes, and no other hub takes their IDs within `goneMs`.
+ */
 const calmLookMs = 5000;
-/** The read interval while a hub knows nothing yet. */
+/** The read interval before the first successful read, in milliseconds. */
 const retryMs = 200;
-/** The number of change notifications per second that make the hub read immediately; further notifications wait for a pause. */
+/** The number of change notifications per second that cause an immediate read. Further notifications cause a read only after a pause. */
 const freeHurries = 20;
 const hurryPauseMs = 50;
-/** The maximum time that a hub waits for a list that cannot be read. */
+/** The maximum time that a hub waits for a list that cannot be read, in milliseconds. */
 export const longestWaitMs = 2000;
-/** The time without a renewal of its lease after which a hub has lost its IDs. A standby has taken the lease by then. */
+/** The time without a renewal of its lease after which a hub loses its IDs, in milliseconds. A standby has taken the lease by then. */
 export const goneMs = 2 * leaseTimes.expiryMs;
-/** How long after the list was found empty a hub may claim its former ID again. During this time, each hub reads the list a few times. */
+/**
+ * The time after the list was found empty during which a hub may claim its former IDs again, in milliseconds. During this time, each hub
+ * reads the list a few times.
+ */
 const newMs = 4 * calmLookMs;
-/** The time that a hub may take to report that it has an ID. */
+/** The time that a hub may take to report that it has an ID, in milliseconds. */
 const disputeMs = 4000;
-/** The maximum number of Connection IDs in a domain, because the list is a single message. */
+/** The maximum number of Connection IDs in a domain. It is limited because the list is a single message. */
 const maxClaims = 5000;
 const tooManyClaims = `expected at most ${maxClaims} connections in the domain, got one more`;
 
-/** The content of the claims register: the hubs by Connection ID. */
+/** The content of the claims register: the names of the hubs by Connection ID. */
 export type ClaimList = Readonly<Record<string, string>>;
 
-/** Parses the content of the register. Throws if the content is not a list of claims. */
+/** Parses the content of the register. Errors: `Error` if the content is not a list of claims. */
 export function parseClaims(data: unknown): ClaimList {
   if (!isJsonObject(data)) throw new Error('expected an object that maps Connection IDs to hubs');
   const claims = Object.entries(data);
@@ -47,13 +53,13 @@ export function parseClaims(data: unknown): ClaimList {
   return data as ClaimList;
 }
 
-/** The hub that owns a connection, or would own it, and the reason why this hub does not own it. */
+/** The hub that owns or would own a connection, and the reason why this hub does not own the connection. */
 interface Refusal {
   readonly holder: string;
   readonly reason: string;
 }
 
-/** The connections that this hub wants but does not have, by Connection ID. */
+/** The connections that this hub wants but does not own, by Connection ID. */
 export type Refusals = ReadonlyMap<string, Refusal>;
 
 type LeaseReader = Pick<Register<LeaseRecord>, 'read'>;
@@ -61,24 +67,24 @@ type LeaseReader = Pick<Register<LeaseRecord>, 'read'>;
 interface ClaimsOptions {
   readonly hub: string;
   readonly register: Register<ClaimList>;
-  /** Returns a reader for the lease of a hub. */
+  /** Returns a reader for another hub's lease. */
   readonly leaseOf: (hub: string) => LeaseReader;
   readonly clock: SchedulerLike;
   /** Returns the Connection IDs that this hub currently wants. */
   readonly wanted: () => Iterable<string>;
-  /** Returns whether this hub may currently claim IDs; a standby only reads. */
+  /** Returns whether this hub may currently claim IDs. A standby may only read the list. */
   readonly mayClaim: () => boolean;
-  /** Returns the other hubs that report Connection IDs, by Connection ID. */
+  /** Returns the names of the other hubs that report Connection IDs, by Connection ID. */
   readonly reportedOwners: () => ReadonlyMap<string, string>;
-  /** Returns whether a hub sends messages under its name without a term, in which case its lease record is from an earlier run. */
+  /** Returns whether a hub is sending messages under its name without a term. In this case, its lease record is from an earlier run. */
   readonly hasNoTerm: (hub: string) => boolean;
-  /** Returns whether this hub currently holds the lease on its name, so that no other hub may have taken its IDs. */
+  /** Returns whether this hub currently holds the lease on its name. If it does, no other hub can have taken its IDs. */
   readonly holdsLease: () => boolean;
-  /** Returns whether any client can write the list, in which case this hub trusts no other hub's claim to its own IDs. */
+  /** Returns whether any client can write the list. In this case, this hub does not trust another hub's claim to IDs that this hub owns. */
   readonly isOpen: () => boolean;
 }
 
-/** The last observation of a hub's lease. */
+/** The result of the last observation of a hub's lease. */
 interface Sighting {
   readonly lease: LeaseReader;
   sequence: number;
@@ -88,20 +94,20 @@ interface Sighting {
 export class Claims {
   readonly #options: ClaimsOptions;
   readonly #refusals = new BehaviorSubject<Refusals | undefined>(undefined);
-  /** The last observations, by hub, of hubs that have an ID that this hub wants. */
+  /** The last observations of the hubs that own an ID that this hub wants, by hub name. */
   readonly #sightings = new Map<string, Sighting>();
   #askedMs = 0;
-  /** The list as last read or written. */
+  /** The list that was last read or written, as a map. */
   #list: ReadonlyMap<string, string> | undefined;
-  /** The stored value when the list was last read or written. */
+  /** The stored value that was last read or written, with its sequence. */
   #stored: Held<ClaimList> = { sequence: 0, value: undefined };
-  /** The time until which another hub may have had this hub's IDs, because nothing was stored. */
+  /** The time until which another hub may have owned this hub's IDs, because nothing was stored, in milliseconds. */
   #newUntilMs = Number.NEGATIVE_INFINITY;
-  /** The times at which another hub began to claim an ID of this hub, by ID. */
+  /** The times at which another hub began to claim an ID of this hub, in milliseconds, by Connection ID. */
   readonly #disputedSinceMs = new Map<string, number>();
-  /** The time at which this hub last knew its IDs, or could first have read the list. */
+  /** The time at which this hub last knew its IDs, or at which it could first have read the list, in milliseconds. */
   #knownMs: number;
-  /** The reason why this hub may not use the IDs that the list assigns to it; undefined if this hub may use them. */
+  /** The reason why this hub may not use the IDs that the list assigns to it; undefined if it may use these IDs. */
   #yieldReason: string | undefined;
   #owners: ReadonlyMap<string, string> = new Map();
   readonly #claimed = new Subject<void>();
@@ -110,7 +116,7 @@ export class Claims {
   readonly #pause: Pause;
   #working: Promise<void> | undefined;
   #hasEnded = false;
-  /** The number of reads without a pause, and the time at which counting began. */
+  /** The number of reads without a pause, and the time at which counting began, in milliseconds. */
   #hurries = 0;
   #hurriesSinceMs = Number.NEGATIVE_INFINITY;
 
@@ -120,7 +126,7 @@ export class Claims {
     this.#knownMs = options.clock.now();
   }
 
-  /** The owner of each Connection ID in the list as last read and, as far as this hub knows, of IDs that are not in the list. */
+  /** The owner of each Connection ID: for IDs in the list as last read, and for other IDs as far as this hub knows. */
   get owners(): ReadonlyMap<string, string> {
     return this.#owners;
   }
@@ -133,8 +139,8 @@ export class Claims {
   }
 
   /**
-   * Emits the refusals, also when this hub has gained IDs; undefined while nothing is known yet. Hot, replays last, synchronous, never
-   * completes, never errors.
+   * Emits the refusals, also when this hub has gained IDs; undefined while the claims are not known yet. Hot, replays last, synchronous,
+   * never completes, never errors.
    */
   get refusals$(): Observable<Refusals | undefined> {
     return this.#refusals.asObservable();
@@ -145,8 +151,8 @@ export class Claims {
   }
 
   /**
-   * Returns the reason why this hub may not have a connection, even if this hub did not want the connection yet when the list was read, or
-   * undefined if this hub may have the connection.
+   * Returns the reason why this hub may not own a connection, or undefined if it may. The result is also valid if this hub did not want the
+   * connection yet when the list was read.
    */
   refusalOf(id: string): Refusal | undefined {
     const { hub } = this.#options;
@@ -160,12 +166,14 @@ export class Claims {
     return owner === undefined || owner === this.#options.hub ? undefined : takenBy(owner, id);
   }
 
-  /** Returns `refusals`, including IDs that this hub has wanted since the list was read. */
+  /** Returns `refusals`, including refusals of IDs that this hub has wanted only since the list was read. */
   expectedRefusals(): Refusals {
     return this.#wantedBy((id) => this.refusalOf(id));
   }
 
-  /** Returns the connections that this hub must not start before the claims are known, according to the list or to other hubs' reports. */
+  /**
+   * Returns the connections that this hub must not start before the claims are known, according to the list or to reports from other hubs.
+   */
   reportedRefusals(): Refusals {
     const { hub, reportedOwners } = this.#options;
     const others = reportedOwners();
@@ -181,8 +189,8 @@ export class Claims {
   }
 
   /**
-   * Leaves this hub's IDs in the list to another hub with the same name, and claims nothing until `start`. Resolves when the list has been
-   * read, or cannot be read. Never rejects.
+   * Leaves this hub's IDs in the list to another hub with the same name, and claims no IDs until `start` is called. Resolves when the list
+   * has been read or cannot be read. Never rejects.
    */
   async yield(reason: string): Promise<void> {
     this.#yieldReason = reason;
@@ -193,31 +201,31 @@ export class Claims {
     } catch {} // in this case, the other hub's connections are unknown
   }
 
-  /** Claims the wanted IDs as soon as claiming is allowed. */
+  /** Claims the wanted IDs as soon as this hub may do so. */
   start(): void {
     this.#yieldReason = undefined;
     this.hurry();
     this.#presume();
   }
 
-  /** Adopts the list as last read or written: this hub now owns the IDs of the other hub with its name. */
+  /** Adopts the list as last read or written. This hub now owns the IDs of the other hub with its name. */
   inherit(): void {
     if (this.#list !== undefined) this.#refusals.next(this.#wantedBy((id) => this.#takenOf(id)));
   }
 
-  /** Begins or continues to read the list, because the network is now available. */
+  /** Starts or continues to read the list, because the network is now available. */
   read(): void {
     this.#knownMs = this.#options.clock.now();
     this.hurry();
     this.#working ??= this.#work();
   }
 
-  /** Reads the list immediately or, if a read is in progress, once more afterwards. */
+  /** Reads the list immediately. If a read is in progress, reads the list once more afterwards. */
   hurry(): void {
     this.#pause.wake();
   }
 
-  /** Requests nothing from now on. The hub keeps its IDs for as long as it keeps its lease. */
+  /** Stops all requests. The hub keeps its IDs for as long as it keeps its lease. */
   stop(): void {
     this.#hasEnded = true;
     this.#pause.wake();
@@ -239,7 +247,7 @@ export class Claims {
     }
   }
 
-  /** Pauses if changes arrive too fast, so that a hub that keeps changing the list causes only a limited number of reads. */
+  /** Waits if changes arrive too fast, so that a hub that keeps changing the list causes only a limited number of reads. */
   async #pauseIfBusy(): Promise<void> {
     const { clock } = this.#options;
     const nowMs = clock.now();
@@ -255,8 +263,8 @@ export class Claims {
   }
 
   /**
-   * Uses the last known list if no server has answered for too long. This hub owns an ID that is not listed if it owned the ID before, or
-   * if no other hub reports the ID.
+   * Uses the last known list if no server has answered for too long. This hub then owns an ID that is not in the list if it owned the ID
+   * before or if no other hub reports the ID.
    */
   #presume(): void {
     const { hub, wanted, reportedOwners } = this.#options;
@@ -279,7 +287,7 @@ export class Claims {
 
   /**
    * Reads the list and writes the IDs that this hub wants. Resolves to *disputed* if the owner of an ID is not clear yet, to *read* if this
-   * hub may not write, or to *outrun* if another hub has written in between.
+   * hub may not write, or to *outrun* if another hub has written the list in the meantime.
    */
   async #claim(): Promise<'claimed' | 'disputed' | 'read' | 'outrun'> {
     const { register, hub, wanted, clock } = this.#options;
@@ -291,7 +299,7 @@ export class Claims {
     this.#stored = stored;
     if (isTrusted && (isLost || sequence === 0)) this.#newUntilMs = clock.now() + newMs;
     const own = isLost ? this.#listed() : this.#ownOf(askedMs);
-    // if nothing valid is stored, the known list is used
+    // if no valid value is stored, the known list is used
     const known = value === undefined || isLost ? Object.fromEntries(this.#list ?? []) : {};
     const before = this.#list;
     this.#list = new Map(Object.entries({ ...known, ...value }));
@@ -321,7 +329,7 @@ export class Claims {
       const list = Object.fromEntries(owners);
       const written = await register.replace(list, sequence);
       if (written === undefined) {
-        this.#list = before; // otherwise the second read would trust a list that another hub keeps writing
+        this.#list = before; // otherwise, the second read would trust a list that another hub keeps writing
         return 'outrun';
       }
       this.#stored = { sequence: written, value: list };
@@ -335,8 +343,8 @@ export class Claims {
   }
 
   /**
-   * Returns the last known IDs of this hub, provided that no other hub may have taken them: this hub has renewed its lease since then, and
-   * at the time of the request had not been silent for as long as other hubs wait. A late answer counts while the lease is held. A list
+   * Returns the last known IDs of this hub, provided that no other hub can have taken them: this hub has renewed its lease since then, and
+   * when it sent the request, it had not been silent for as long as other hubs wait. A late answer counts while the lease is held. A list
    * that contradicts these IDs is not trusted.
    */
   #ownOf(askedMs: number): string[] {
@@ -344,8 +352,9 @@ export class Claims {
   }
 
   /**
-   * Decides which of its IDs this hub keeps. Shortly after the list was empty, another hub that claims some of these IDs may have had them
-   * before the servers lost the list: that hub gets the IDs that it reports within some time, and this hub takes back the rest.
+   * Decides which of its IDs this hub keeps. Shortly after the list was empty, another hub that claims some of these IDs may have owned
+   * them before the servers lost the list. That hub gets the IDs that it reports within a limited time, and this hub takes back the
+   * remaining IDs.
    */
   #settle(own: readonly string[], owners: ReadonlyMap<string, string>) {
     const { hub, reportedOwners, clock } = this.#options;
@@ -365,15 +374,15 @@ export class Claims {
     return { kept, disputed };
   }
 
-  /** Returns the IDs that the list assigned to this hub. */
+  /** Returns the IDs that the list assigns to this hub. */
   #listed(): string[] {
     return [...(this.#list ?? [])].flatMap(([id, owner]) => (owner === this.#options.hub ? id : []));
   }
 
-  /** Resolves to the hubs that have shut down or are no longer connected. */
+  /** Resolves to the names of the hubs that have shut down or are no longer connected. */
   async #goneOf(hubs: ReadonlySet<string>): Promise<ReadonlySet<string>> {
     const { leaseOf, hasNoTerm, clock } = this.#options;
-    const hasMissed = clock.now() - this.#askedMs > 3 * lookMs; // no answers, or this hub was suspended: its observations are too old
+    const hasMissed = clock.now() - this.#askedMs > 3 * lookMs; // no answers, or this hub was suspended, so its observations are too old
     this.#askedMs = clock.now();
     if (hasMissed) this.#sightings.clear();
     for (const hub of this.#sightings.keys()) if (!hubs.has(hub)) this.#sightings.delete(hub);
@@ -388,7 +397,7 @@ export class Claims {
       }
       const { sequence, value } = held;
       if (sequence !== sighting.sequence) Object.assign(sighting, { sequence, sinceMs: clock.now() });
-      // an empty register says nothing about the holder of the lease, which takes the lease again
+      // an empty register says nothing about the holder of the lease, which will take the lease again
       const isOver = value?.isReleased === true || clock.now() - sighting.sinceMs >= goneMs;
       if (isOver && !hasNoTerm(hub)) gone.add(hub);
     };
@@ -397,7 +406,7 @@ export class Claims {
   }
 }
 
-/** Returns whether a stored value cannot be later than another value, which means that the servers have lost the other value. */
+/** Returns whether a stored value cannot be later than another value. In this case, the servers have lost the other value. */
 function isOlder(one: Held<ClaimList>, other: Held<ClaimList>): boolean {
   if (one.sequence !== other.sequence) return one.sequence < other.sequence;
   return JSON.stringify(one.value) !== JSON.stringify(other.value);
@@ -415,9 +424,9 @@ function areSame(one: Refusals, other: Refusals | undefined): boolean {
   );
 }
 
-/** The Connection IDs that a hub wants: the IDs of its connections that share a parameter. */
+/** The Connection IDs that a hub wants: those of its connections that share a parameter. */
 export interface Wanted {
-  /** Returns the current IDs. */
+  /** Returns the IDs that are currently wanted. */
   ids(): ReadonlySet<string>;
   /** Returns whether a connection that is not a gateway shares a parameter, even while the connection is being started. */
   isShared(id: string): boolean;

@@ -1,4 +1,4 @@
-// Decides what a hub owns in its domain: the lease on its name makes a hub the active hub, and claims make it the owner of connections.
+// Decides what a hub owns in its domain. With the lease on its name, a hub is the active hub; with claims, it is the owner of connections.
 // Connections and rules are started and stopped accordingly.
 
 import { randomUUID } from 'node:crypto';
@@ -27,11 +27,11 @@ const partsOf = ({ pair }: NatsSettings) => (pair ? pairParts : [1]);
 
 export interface DecidedOwnership extends Ownership {
   /**
-   * The current problem; an empty string if there is none, undefined if not known yet. Hot, replays last, synchronous, never completes,
-   * never errors.
+   * The current problem; '' if there is no problem, and undefined if this is not known yet. Hot, replays last, synchronous, never
+   * completes, never errors.
    */
   readonly problem$: Observable<string | undefined>;
-  /** The lease on the name of this hub, for observers. */
+  /** The lease on this hub's name, for observers. */
   readonly lease: Pick<JointLease, 'state' | 'state$' | 'ownName'>;
   /** The owner of each Connection ID in the domain, as far as this hub knows. */
   readonly owners: ReadonlyMap<string, string>;
@@ -100,7 +100,7 @@ export function decideOwnership(deciding: OwnershipContext): DecidedOwnership {
   };
 }
 
-/** Creates the parts of the decision: the lease on the name of this hub, the claims, and the resulting state. */
+/** Creates the parts that the decision is based on: the lease on this hub's name, the claims, and the resulting state. */
 function createParts(
   { context, hub, link, isShared, reportedOwners, hasNoTerm }: OwnershipContext,
   me: Holder,
@@ -122,7 +122,7 @@ function createParts(
   const lease = new JointLease(registers, me, clock, {
     async lifeOf(id) {
       const life = await lifeOf(link.state.session, settings, id);
-      return life === 'gone' && hasMetRival(hub) ? 'silent' : life; // like this hub, the other hub may return after a server outage
+      return life === 'gone' && hasMetRival(hub) ? 'silent' : life; // the other hub may return after a server outage, just like this hub
     },
     isExclusive: isPair,
     goesFirst: (answeredMs) =>
@@ -154,7 +154,7 @@ function createParts(
   return { lease, namesake, wanted, claims, standing, changed$, termsOf };
 }
 
-/** Requests the lease and the claims in each session of the link, and listens for changes to both. Unsubscribing ends this. */
+/** Requests the lease and the claims in each session of the link, and listens for changes to them. To end this, unsubscribe. */
 function followSessions(
   link: Link,
   settings: NatsSettings,
@@ -178,7 +178,7 @@ function followSessions(
   return following;
 }
 
-/** Listens for changes to the lease and the claims, which would otherwise be noticed only at the next read. */
+/** Listens for changes to the lease and the claims. Otherwise, changes would be noticed only at the next read. */
 function listen(
   { transport }: Session,
   settings: NatsSettings,
@@ -193,7 +193,7 @@ function listen(
         try {
           expectShallow(data);
           lease.noteRequest(parseLease(JSON.parse(new TextDecoder().decode(data))), index);
-        } catch {} // the next read finds the change
+        } catch {} // the next read will find the change
       }),
     );
   session.add(
@@ -205,24 +205,24 @@ function listen(
   return session;
 }
 
-// Confirms writes: the standby has received the writes, and this hub was still running its connections afterwards. So the other hub of the
-// pair cannot take over without these writes. Many writes share one confirmation.
+// Confirms writes. A write is confirmed if the standby has received it and this hub was still running its connections afterwards.
+// Therefore, the other hub in the pair cannot take over without confirmed writes. Many writes share one confirmation.
 
-/** The minimum interval between confirmations. */
+/** The minimum interval between confirmations, in milliseconds. */
 const everyMs = 10;
-/** The timeout, which is the same as for a write to another hub. */
+/** The timeout of a confirmation, in milliseconds, which is the same as for a write to another hub. */
 const limitMs = 2000;
 
 export class Confirmation {
   readonly #lease: Pick<JointLease, 'confirm'>;
   readonly #notifyAll: (endMs: number) => Promise<boolean>;
   readonly #clock: SchedulerLike;
-  /** The confirmation that has not begun yet, and the end of the last confirmation that has begun. */
+  /** The confirmation that has not begun yet, and the end of the confirmation that has begun last. */
   #next: Promise<boolean> | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
   /**
-   * `notifyAll` sends all writes so far. It resolves to whether the standby has received the writes, or to false after a time limit, and
+   * `notifyAll` sends all writes so far. It resolves to whether the standby has received these writes, or to false after a time limit. It
    * never rejects.
    */
   constructor(
@@ -235,7 +235,7 @@ export class Confirmation {
     this.#clock = clock;
   }
 
-  /** Resolves within 2 s to whether everything written before is confirmed; to false if unknown. Never rejects. */
+  /** Resolves, within 2 s, to whether all earlier writes are confirmed, or to false if this is not known. Never rejects. */
   confirm(): Promise<boolean> {
     this.#next ??= inTime(this.#confirmAfter(this.#last));
     return this.#next;

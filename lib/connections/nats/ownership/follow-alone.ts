@@ -1,5 +1,5 @@
-// A hub without a pair. Such a hub runs regardless of the servers; its lease only serves to detect another hub with the same name
-// (`Rival`). While the lease cannot be read, the hub relies on the other hub's messages.
+// A hub without a pair. It runs regardless of the servers, and its lease only serves to detect another hub with the same name (`Rival`).
+// While the lease cannot be read, the hub relies on the messages from other hubs.
 
 import { combineLatest, NEVER, type Observable, Subscription, timer } from 'rxjs';
 import { switchMap, takeWhile } from 'rxjs/operators';
@@ -68,8 +68,8 @@ class LoneHub {
   }
 
   /**
-   * Resolves a conflict between two hubs that wait for the lease: the hub that holds the lease uses the name, otherwise the hub with the
-   * lower epoch.
+   * Resolves a conflict between two hubs that are both waiting for the lease. The hub that holds the lease may use the name. If neither hub
+   * holds the lease, the hub with the lower epoch may use the name.
    */
   #receiveNamesake({ term, epoch }: NamesakeReport): void {
     const { hub, standing } = this.#all;
@@ -101,8 +101,8 @@ class LoneHub {
     namesake.look();
     if (problem$.value === undefined) problem$.next('');
     /**
-     * Whether the holder of the lease is unclear; also true while the lease can be read but not written, for example because of missing
-     * permissions.
+     * Whether the holder of the lease is unclear. This is also true while the lease can be read but not written, for example because of
+     * missing permissions.
      */
     const isUnclear = this.#isWaiting && (lease.state.is === 'unknown' || !lease.isAnswered || !lease.isRenewed);
     if (isUnclear && !standing.hasName && !namesake.isPresent) this.#haveName();
@@ -113,12 +113,12 @@ function isCutOff(state: LinkState): boolean {
   return state.session === undefined && state.reason !== '';
 }
 
-/** The time within which the lease of an earlier run of this hub, which is no longer renewed, has expired. */
+/** The time within which a lease from an earlier run of this hub, which is no longer renewed, has expired, in milliseconds. */
 const rivalMs = leaseTimes.expiryMs + leaseTimes.graceMs;
-/** The time that another hub with the same name may take to shut down. */
+/** The time that another hub with the same name may take to shut down, in milliseconds. */
 const endingMs = 1000;
 
-/** The hubs that have already found another hub with their name, and do not report this again when they restart. */
+/** The hubs that have already found another hub with their name. They do not report this again when they restart. */
 const hubsWithRival = new WeakSet<object>();
 
 /** Returns whether a hub has already found another hub with its name. */
@@ -127,28 +127,31 @@ export function hasMetRival(hub: object): boolean {
 }
 
 /**
- * Another hub with this hub's name that holds the lease. It may be an earlier run of this hub, so this hub first waits for a renewal, and
- * only then leaves the name to the other hub.
+ * Another hub that has this hub's name and holds the lease. It may be an earlier run of this hub. Therefore, this hub first waits for a
+ * renewal of the lease, and only then leaves the name to the other hub.
  */
 class Rival {
   readonly #all: LeaseContext;
   readonly #begin: () => void;
-  /** The scheduled next step, unless it is cancelled. */
+  /** The scheduled next step. */
   #next = Subscription.EMPTY;
   #isMet = false;
 
-  /** `begin` starts the work of this hub unless it has already begun, because connections that the other hub does not have continue. */
+  /**
+   * `begin` starts the work of this hub unless it has already begun. This is necessary because connections that the other hub does not have
+   * continue to run.
+   */
   constructor(all: LeaseContext, begin: () => void) {
     this.#all = all;
     this.#begin = begin;
   }
 
-  /** Whether this hub has met the other hub, and has not held the lease since then. */
+  /** Whether this hub has met the other hub and has not held the lease since then. */
   get isMet(): boolean {
     return this.#isMet;
   }
 
-  /** Leaves the name to the other hub, and fails the connection. */
+  /** Leaves the name to the other hub and fails the connection. */
   meet(name: string): void {
     if (this.#isMet) return;
     this.#isMet = true;
@@ -172,7 +175,7 @@ class Rival {
     this.#all.fail(reason);
   }
 
-  /** Waits, and meets the other hub if a check then shows that its lease is still being renewed. */
+  /** Waits, and then meets the other hub if its lease is still being renewed. */
   waitFor(name: string): void {
     const { context, lease } = this.#all;
     this.#next.unsubscribe();
@@ -180,12 +183,12 @@ class Rival {
     this.#next = context.scheduler.schedule(look, rivalMs);
   }
 
-  /** Stops waiting, because no hub holds the lease, this hub holds it, or this hub shuts down. */
+  /** Stops waiting, because no hub holds the lease, this hub holds the lease, or this hub is shutting down. */
   stopWaiting(): void {
     this.#next.unsubscribe();
   }
 
-  /** Notes that this hub holds the lease. */
+  /** Forgets the other hub, because this hub now holds the lease. */
   forget(): void {
     this.#isMet = false;
     hubsWithRival.delete(this.#all.hub);

@@ -1,4 +1,4 @@
-// A hub in a pair: the hub runs connections and rules while it holds the lease, and is the standby otherwise.
+// A hub in a pair. It runs connections and rules while it holds the lease; otherwise, it is the standby.
 
 import { merge, type Observable, Subscription } from 'rxjs';
 import { audit, filter } from 'rxjs/operators';
@@ -13,7 +13,7 @@ export function followPair(all: LeaseContext): Subscription {
 
 class PairedHub {
   readonly #all: LeaseContext;
-  /** Whether this hub continues while it cannot renew the lease. */
+  /** Whether this hub continues to run while it cannot renew the lease. */
   readonly #continuesAlone: boolean;
   readonly #vacancy: Vacancy;
   #isRunning = false;
@@ -83,15 +83,15 @@ class PairedHub {
   }
 
   /**
-   * Handles a message from the active hub, which arrives even while the lease cannot be read: the values that this hub had when it stopped
-   * are outdated.
+   * Handles a message from the active hub, which arrives even while the lease cannot be read. The values that this hub had when it stopped
+   * are then outdated.
    */
   #receive({ term }: NamesakeReport): void {
     const { standing } = this.#all;
     if (!this.#isRunning && term > standing.term) standing.answers = false;
   }
 
-  /** Emits for parameters added while this hub is the standby; a reload adds parameters one by one. */
+  /** Emits after parameters have been added while this hub is the standby. A reload adds parameters one by one. */
   #added(): Observable<unknown> {
     return this.#all.hub.declared$.pipe(
       filter(({ remote }) => !this.#isRunning && remote === undefined),
@@ -99,7 +99,10 @@ class PairedHub {
     );
   }
 
-  /** Gives up the ownership of parameters that were added by a reload or withdrawn by the active hub, because a standby owns neither. */
+  /**
+   * Gives up the ownership of parameters that a reload has added or the active hub has withdrawn, because a standby does not own such
+   * parameters.
+   */
   #standIn(): void {
     if (!this.#isRunning) this.#beginVacancy();
   }
@@ -110,7 +113,7 @@ class PairedHub {
 
   #stop(): void {
     const { hub, hasMirrored } = this.#all;
-    if (hasMirrored()) hub.leadership.hasBegun = true; // for the instance after a reload of the settings
+    if (hasMirrored()) hub.leadership.hasBegun = true; // for the next instance after a reload of the settings
     this.#vacancy.end();
   }
 }

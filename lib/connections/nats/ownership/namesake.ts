@@ -1,16 +1,16 @@
-// Detects another hub with the same name by that hub's messages, independently of leases.
+// Detects another hub with this hub's name (a namesake) by its messages, independently of leases.
 
 import type { SchedulerLike } from 'rxjs';
 import type { HubReport } from '../wire/domain-messages.ts';
 import { longestWaitMs } from './connection-claims.ts';
 
-/** The interval of the checks for messages of a namesake. */
+/** The interval between checks for messages from a namesake, in milliseconds. */
 export const lookMs = 500;
-/** The number of silent checks after which the other hub counts as gone. */
+/** The number of successive checks without a message after which the namesake counts as gone. */
 const silentLooks = longestWaitMs / lookMs;
 /**
- * The time within which a hub that waits for the lease should get it once servers answer; after this time, the hub counts as unable to get
- * the lease.
+ * The time within which a hub that is waiting for the lease should get it after servers have begun to answer, in milliseconds. After this
+ * time, the hub counts as unable to get the lease.
  */
 const patienceMs = 10_000;
 
@@ -20,9 +20,9 @@ export type NamesakeReport = Pick<HubReport, 'term' | 'epoch'>;
 export class Namesake {
   readonly #clock: SchedulerLike;
   #last: NamesakeReport | undefined;
-  /** The number of checks since the namesake's last message. */
+  /** The number of checks since the last message from the namesake. */
   #looks = 0;
-  /** The time of the first message without a term. */
+  /** The time of the first message without a term, in milliseconds. */
   #waitsSinceMs = 0;
 
   constructor(clock: SchedulerLike) {
@@ -37,8 +37,8 @@ export class Namesake {
   }
 
   /**
-   * Counts a check. To be called every half second while there is a link. Checks are counted instead of time, because a process that was
-   * suspended has received nothing in between, and runs one check before reading its messages.
+   * Performs a check. Must be called every half second while the hub is connected. Checks are counted instead of time, because a process
+   * that was suspended has received nothing in the meantime, and performs one check before it reads its messages.
    */
   look(): void {
     this.#looks++;
@@ -50,9 +50,9 @@ export class Namesake {
   }
 
   /**
-   * Returns whether the namesake uses the name although the holder of the lease is unknown, in which case it should get the lease first.
-   * The namesake has some time for this after the servers begin to answer, because it cannot take the lease without answers; `answeredMs`
-   * is how long the servers have been answering this hub.
+   * Returns whether the namesake uses the name although the holder of the lease is unknown. In this case, the namesake should get the lease
+   * first. It has some time to do so after servers begin to answer, because it cannot take the lease without answers. `answeredMs` is the
+   * time for which the servers have been answering this hub, in milliseconds.
    */
   waitsForLease(answeredMs: number): boolean {
     const waitsMs = this.#clock.now() - this.#waitsSinceMs;

@@ -1,4 +1,4 @@
-// The current state of a hub in its domain, and the inputs of the parts that determine it.
+// The current state of a hub in its domain, and the inputs for the code that determines it.
 
 import type { BehaviorSubject, Observable } from 'rxjs';
 import type { ConnectionContext } from '../../connection.ts';
@@ -10,7 +10,7 @@ import type { Claims } from './connection-claims.ts';
 import type { Namesake, NamesakeReport } from './namesake.ts';
 import type { Refused } from './vacancy.ts';
 
-/** The parts of the connection that are needed for the decision. */
+/** The parts of the connection that the decision requires. */
 export interface OwnershipContext {
   readonly context: ConnectionContext<NatsSettings>;
   readonly hub: HubPort;
@@ -18,33 +18,33 @@ export interface OwnershipContext {
   readonly isShared: (address: string) => boolean;
   /** Returns whether this hub has received the complete state of another hub with its name. */
   readonly hasMirrored: () => boolean;
-  /** Emits messages from another hub with this hub's name. Hot, replays nothing, never errors. */
+  /** Emits the messages from another hub with this hub's name. Hot, replays nothing, never errors. */
   readonly namesake$: Observable<NamesakeReport>;
-  /** Returns the other hubs that currently report Connection IDs, by Connection ID. */
+  /** Returns the names of the other hubs that currently report Connection IDs, by Connection ID. */
   readonly reportedOwners: () => ReadonlyMap<string, string>;
   /** See `ClaimsOptions.hasNoTerm`. */
   readonly hasNoTerm: (hub: string) => boolean;
   /**
-   * Sends everything that other hubs have not received yet. Resolves to whether the standby has received everything, or to false after a
-   * time limit. Never rejects.
+   * Sends all data that other hubs have not received yet. Resolves to whether the standby has received all data, or to false after a time
+   * limit. Never rejects.
    */
   readonly notifyAll: (endMs: number) => Promise<boolean>;
-  /** Ends the connection as *failed*. */
+  /** Fails the connection with this reason. */
   readonly fail: (reason: string) => void;
 }
 
-/** The decisions that follow from the lease. */
+/** The decisions that result from the lease. */
 export interface Standing {
   isHolder: boolean;
   /**
-   * Whether this hub may use its name, because it holds the lease on the name, or because the holder is unknown and no messages arrive from
+   * Whether this hub may use its name: because it holds the lease on the name, or because the holder is unknown and no messages arrive from
    * another hub with this name.
    */
   hasName: boolean;
   /** See `Ownership.answers`. */
   answers: boolean;
   term: number;
-  /** Reports a change. */
+  /** Must be called after a change to these properties. */
   notify(): void;
 }
 
@@ -55,7 +55,7 @@ export interface LeaseContext extends OwnershipContext {
   readonly lease: JointLease;
   readonly claims: Claims;
   readonly standing: Standing;
-  /** The current problem; undefined if not known yet. */
+  /** The current problem; undefined if it is not known yet. */
   readonly problem$: BehaviorSubject<string | undefined>;
   /** See `Ownership.confirm`. */
   readonly confirm: (() => Promise<boolean>) | undefined;

@@ -1,5 +1,5 @@
-// Acts as the owner of parameters while this hub may not run their connections: the values remain, and writes are refused. Used by the
-// standby of a pair, and for connections that another hub owns.
+// Acts as the owner of parameters while this hub may not run their connections: the values remain, and writes are refused. Used for all
+// connections of a pair's standby, and for connections that another hub owns.
 
 import { asapScheduler, type Observable, type Subject, Subscription } from 'rxjs';
 import { auditTime, filter } from 'rxjs/operators';
@@ -12,11 +12,11 @@ import type { Claims, Refusals, Wanted } from './connection-claims.ts';
 
 interface VacancyOptions {
   readonly port: Pick<HubPort, 'parameters' | 'mirroring'>;
-  /** The hub that owns the parameters, or would own them. */
+  /** The name of the hub that owns or would own the parameters. */
   readonly hub: string;
-  /** The reason given for refused writes. */
+  /** The reason for refusing writes to the parameters. */
   readonly reason: string;
-  /** Returns whether this object acts as the owner of the connection's parameters. */
+  /** Returns whether this object acts as the owner of a connection's parameters. */
   readonly isFor: (connectionId: string) => boolean;
 }
 
@@ -68,27 +68,27 @@ interface RefusalOptions {
   readonly hub: HubPort;
   readonly claims: Claims;
   readonly wanted: Pick<Wanted, 'isShared'>;
-  /** Emits when the set of connections that this hub owns has changed; call `next` to report a change. */
+  /** Emits when the set of connections that this hub owns has changed. Call `next` to report a change. */
   readonly changed$: Subject<void>;
   timeOfDay(): number;
 }
 
 export interface Refused {
-  /** Ends everything when unsubscribed. */
+  /** The subscription whose end ends all work. */
   readonly running: Subscription;
-  /** Holds back the connections reported by other hubs while the claims are not known yet. To be called before any connection starts. */
+  /** Holds back the connections that other hubs report while the claims are not known yet. Must be called before any connection starts. */
   holdBack(): void;
 }
 
-/** Holds back the connections that the claims refuse. */
+/** Holds back the connections that are refused because of the claims. */
 export function refuseConnections({ hub, claims, wanted, changed$, timeOfDay }: RefusalOptions): Refused {
   const refused = new RefusedConnections(hub, timeOfDay);
   const running = new Subscription();
   const follow = <T>(stream$: Observable<T>, next: (one: T) => void) =>
-    running.add(stream$.subscribe({ next, error: () => {} })); // none of these ever fails
+    running.add(stream$.subscribe({ next, error: () => {} })); // these Observables never fail
   /**
-   * Returns the refusal of a connection. A connection added by a reload is checked before the hub claims it, so that the hub never starts a
-   * connection that another hub owns.
+   * Returns the refusal of a connection. A connection that a reload has added is checked before the hub claims it, so that the hub never
+   * starts a connection that another hub owns.
    */
   const refusalOf = (id: string) => {
     const refusal = claims.refusalOf(id);
@@ -113,7 +113,7 @@ export function refuseConnections({ hub, claims, wanted, changed$, timeOfDay }: 
   return { running, holdBack };
 }
 
-/** The connections of this hub that another hub owns. These connections do not run, and writes to their parameters are refused here. */
+/** The connections of this hub that another hub owns. They do not run, and writes to their parameters are refused. */
 class RefusedConnections {
   readonly #port: Pick<HubPort, 'parameters' | 'mirroring'>;
   readonly #timeOfDay: () => number;
@@ -125,7 +125,7 @@ class RefusedConnections {
     this.#timeOfDay = timeOfDay;
   }
 
-  /** Stops exactly the refused connections. To be called again when parameters have been added. */
+  /** Stops exactly the refused connections. Must be called again when parameters have been added. */
   follow(refusals: Refusals): void {
     for (const [id, vacancy] of this.#vacancies) {
       const { reason, holder } = refusals.get(id) ?? {};

@@ -1,4 +1,4 @@
-// Checks that the standby has received the messages of this active hub, because the standby would take over with the state that it has
+// Checks whether the standby has received the messages from this active hub. The standby would take over with the state that it has
 // received.
 
 import type { SchedulerLike } from 'rxjs';
@@ -7,14 +7,14 @@ import { type HubName, subjectOf } from '../link/subjects.ts';
 import type { Transport } from '../link/transport.ts';
 import { type Receipt, read, receipt } from '../wire/domain-messages.ts';
 
-/** The time after which a standby that does not answer is skipped until it answers again. */
+/** The time after which a standby that does not answer is skipped until it answers again, in milliseconds. */
 const answerMs = 300;
 /**
- * The timeout of a request. The timeout is longer because, if this thread was busy, answers that arrived in time may still be unread. A
- * confirmation (`Confirmation`) never waits longer than this.
+ * The timeout of a request, in milliseconds. It is longer than `answerMs` because answers that arrived in time may still be unread if this
+ * thread was busy. A confirmation (`Confirmation`) never waits longer than this.
  */
 const requestMs = 2000;
-/** The pause before a lagging standby is asked again. */
+/** The pause before a lagging standby is asked again, in milliseconds. */
 const retryMs = 10;
 
 export class Receipts {
@@ -29,8 +29,8 @@ export class Receipts {
   }
 
   /**
-   * Resolves to true if the standby has received everything up to a revision, or if no standby can be reached; to false if the standby has
-   * not received everything by `endMs`. Calls `remind` if data has not arrived. Never rejects.
+   * Resolves to true if the standby has received all data up to a revision or if no standby can be reached, and to false if the standby has
+   * not received all data by `endMs`. Calls `remind` if data has not arrived. Never rejects.
    */
   async expect(
     transport: Transport,
@@ -52,7 +52,7 @@ export class Receipts {
     }
   }
 
-  /** Asks the standby for its receipt; resolves to `null` if there is no standby, or if it has received nothing yet or does not answer. */
+  /** Requests the standby's receipt. Resolves to `null` if there is no standby, or if it has received nothing yet or does not answer. */
   async #ask(transport: Transport): Promise<Receipt> {
     this.#isAsking = true;
     const state = await withinTicks(this.#answer(transport), (ms) => ms > answerMs, this.#clock);
@@ -61,7 +61,7 @@ export class Receipts {
     return state ?? null;
   }
 
-  /** Requests a receipt; also resolves to `null` if the server reports that nobody is listening, or if no answer arrives. */
+  /** Requests a receipt. Also resolves to `null` if the server reports that nobody is listening or if no answer arrives. */
   async #answer(transport: Transport): Promise<Receipt> {
     try {
       return read(receipt, await transport.request(this.#subject, '', requestMs));

@@ -1,6 +1,6 @@
-// Writes on behalf of other hubs. Each hub numbers its requests. A request that is repeated within a minute gets the same answer, and is
-// executed only once. A request that was overtaken by a later request from the same hub does not overwrite the later one. A request that
-// arrives after its hub has stopped waiting writes nothing.
+// Performs writes that other hubs request. Each hub numbers its requests. A request that is repeated within a minute gets the same answer
+// and is executed only once. If a request was overtaken by a later request from the same hub, it does not overwrite the result of the later
+// request. A request that arrives after its hub has stopped waiting has no effect.
 
 import type { SchedulerLike } from 'rxjs';
 import { HubError, messageOf } from '../../../model/error.ts';
@@ -21,36 +21,39 @@ import {
 } from '../wire/domain-messages.ts';
 
 /**
- * The time for which a request is remembered, and the number of remembered requests; beyond this number, the oldest requests are forgotten.
+ * The time for which a request is remembered, in milliseconds, and the maximum number of remembered requests. Beyond this number, the
+ * oldest requests are forgotten.
  */
 const knownMs = 60_000;
 const maxKnown = 100_000;
-/** The maximum time by which the sender's estimate of the owner's clock may be ahead. */
+/** The maximum time by which the sender's estimate of the owner's clock may be ahead, in milliseconds. */
 const implausibleMs = 1000;
 /**
- * The maximum total length of the stored answers. Beyond this length, the oldest answers are dropped, and a repetition of such a request
- * gets the answer that the request may have taken effect.
+ * The maximum total length of the stored answers, in characters. Beyond this length, the oldest answers are dropped. A repetition of such a
+ * request is answered with the information that the request may have taken effect.
  */
 export const maxAnswerLength = 32 * 1024 * 1024;
 
-/** The length at which error messages are truncated. */
+/** The length to which error messages are truncated, in characters. */
 const maxSentence = 999;
 
 interface Known {
   readonly atMs: number;
-  /** The answer; undefined if it has been dropped because all answers together were too long. */
+  /** The answer; undefined if it was dropped because the total length of all answers was too large. */
   answer: string | undefined;
-  /** Resolves to whether the answer may be sent; undefined means immediately. */
+  /** Resolves to whether the answer may be sent. Undefined if it may be sent immediately. */
   readonly confirmed: Promise<boolean> | undefined;
 }
 
 export interface RemoteWriteContext {
   readonly hub: Pick<HubPort, 'find' | 'turn' | 'mirroring'>;
   readonly isShared: (parameter: Parameter) => boolean;
-  /** Returns whether this handler knows the requests of an epoch. */
+  /** Returns whether this handler remembers the requests of an epoch. */
   readonly isOwn: (epoch: string) => boolean;
   readonly scheduler: SchedulerLike;
-  /** Sends the written values to mirrors before the answer, so that acknowledged writes have already been sent to the standby. */
+  /**
+   * Sends the written values to mirrors before the answer. Therefore, a write that is acknowledged has already been sent to the standby.
+   */
   readonly notify: () => void;
   /** See `Ownership.confirm`. */
   readonly confirm: (() => Promise<boolean>) | undefined;
@@ -65,9 +68,9 @@ interface Writer {
 
 export class RemoteWriteHandler {
   readonly #context: RemoteWriteContext;
-  /** The answered requests by run and number, oldest first. */
+  /** The answered requests by run and request number, oldest first. */
   readonly #known = new Map<string, Known>();
-  /** The requests with stored answers, oldest first, and the total length of the answers. */
+  /** The requests whose answers are stored, oldest first, and the total length of these answers in characters. */
   readonly #answered = new Set<Known>();
   #answerLength = 0;
   readonly #writers = new WeakMap<Parameter, Writer>();
@@ -81,7 +84,7 @@ export class RemoteWriteHandler {
     try {
       request = read(writeRequest, message.data);
     } catch {
-      return; // the sender gets no answer, and reports this
+      return; // the sender gets no answer and reports this
     }
     if (!this.#context.isOwn(request.epoch)) {
       message.reply(JSON.stringify(answerUnknown(request, 'its hub has rejoined the domain')));
@@ -119,7 +122,7 @@ export class RemoteWriteHandler {
     return known;
   }
 
-  /** Makes the writes, with the origin given in the request. `sender` is the hub that sent the request. */
+  /** Performs the writes with the origin that the request contains. `sender` is the hub that has sent the request. */
   #write({ run, number, by, why, hop, items }: WriteRequest, sender: string): WriteAnswer {
     const { hub } = this.#context;
     const origin = readOrigin(by, sender);
@@ -150,7 +153,8 @@ export class RemoteWriteHandler {
   }
 
   /**
-   * Checks the order of requests. Throws if a later request from the same hub has already written the parameter. A late fire still counts.
+   * Checks the order of requests. A late firing of a trigger still counts. Errors: an error if a later request from the same hub has
+   * already written the parameter.
    */
   #expectInOrder(parameter: Parameter, { hub, run, number }: Writer): void {
     if (parameter.type === 'T') return;

@@ -1,5 +1,5 @@
 // The numbered parameters that this hub shares, and pages with these parameters for hubs that have missed changes. Numbers are never
-// reused; when half of the numbers are unused, all parameters are renumbered in a new epoch.
+// reused. When half of the numbers are unused, all parameters are renumbered in a new epoch.
 
 import { randomUUID } from 'node:crypto';
 import type { Parameter } from '../../../model/parameter.ts';
@@ -14,7 +14,7 @@ import {
   walkRequest,
 } from '../wire/domain-messages.ts';
 
-/** The minimum number of unused numbers at which parameters are renumbered. */
+/** The minimum number of unused numbers for a renumbering. */
 const leastUnused = 10_000;
 
 export class SharedParameters {
@@ -22,20 +22,20 @@ export class SharedParameters {
   #generation = 0;
   #list: (Parameter | undefined)[] = [];
   #numbers = new Map<Parameter, number>();
-  /** How often parameters have been added or removed in this epoch. */
+  /** The number of times that parameters have been added or removed in this epoch. */
   structure = 0;
 
-  /** `hub` identifies this run of the hub, which may begin to share several times, with new numbers each time. */
+  /** `hub` identifies this run of the hub. A run may begin to share several times, with new numbers each time. */
   constructor(hub: string) {
     this.#run = `${hub}.${randomUUID()}`;
   }
 
-  /** Identifies the numbering of revisions and parameters. */
+  /** The identifier of the numbering of revisions and parameters. */
   get epoch(): string {
     return `${this.#run}.${this.#generation}`;
   }
 
-  /** Returns whether these parameters have this epoch, or had it before a renumbering. */
+  /** Returns whether these parameters have this epoch or had it before a renumbering. */
   isOwn(epoch: string): boolean {
     return epoch.startsWith(`${this.#run}.`);
   }
@@ -62,7 +62,7 @@ export class SharedParameters {
     return definitionOf(number, parameter);
   }
 
-  /** Removes a parameter; returns its number, or undefined if the parameter was not shared. */
+  /** Removes a parameter. Returns its number, or undefined if the parameter was not shared. */
   delete(parameter: Parameter): number | undefined {
     const number = this.#numbers.get(parameter);
     if (number === undefined) return undefined;
@@ -71,7 +71,7 @@ export class SharedParameters {
     return number;
   }
 
-  /** Renumbers all parameters if too many numbers are unused; returns whether they were renumbered. */
+  /** Renumbers all parameters if too many numbers are unused. Returns whether they were renumbered. */
   tidy(): boolean {
     const unused = this.#list.length - this.#numbers.size;
     if (unused < leastUnused || unused < this.#numbers.size) return false;
@@ -82,7 +82,10 @@ export class SharedParameters {
     return true;
   }
 
-  /** Returns at least this many bytes of definitions, beginning with a number, and the number with which the next page begins. */
+  /**
+   * Returns a page of definitions that begins with a number and has at least `bytes` bytes if there are enough definitions. Also returns
+   * the number with which the next page begins.
+   */
   page(from: number, bytes: number): { definitions: Definition[]; next: number | undefined } {
     const definitions: Definition[] = [];
     let length = 0;
@@ -101,13 +104,13 @@ function definitionOf(number: number, { address, type, access }: Parameter): Def
   return [number, address, type, access];
 }
 
-/** The maximum number of triggers whose fires are reported. */
+/** The maximum number of triggers whose firings are reported. */
 const maxFires = 20_000;
 
 /**
- * Answers a hub that has missed data, with definitions or with the newest values since a revision. Each answer is a page. The hub requests
- * the next page with the end of the previous page, so the owner keeps no state in between. Returns the JSON of a `WalkAnswer`; undefined if
- * the message was not a request.
+ * Answers a hub that has missed data, with a page of definitions or of the latest values since a revision. The hub requests the next page
+ * with the end of the previous page, so that the owner keeps no state in between. Returns the JSON of a `WalkAnswer`, or undefined if the
+ * message is not a request.
  */
 export function answerWalk(
   data: Uint8Array,
@@ -129,7 +132,7 @@ export function answerWalk(
   return `${text.slice(0, -1)},${changesSince(request.since, shared, hub, fires)}}`;
 }
 
-/** Encodes a parameter's current value with its context; encodes nothing while the value is unknown. */
+/** Encodes a parameter's current value with its context. Encodes nothing while the value is unknown. */
 export function reportState({ lastChange, value }: Parameter, number: number): readonly unknown[] {
   if (lastChange === undefined || value === undefined) return [];
   const { origin, time, cause } = lastChange;
@@ -140,7 +143,7 @@ export function reportState({ lastChange, value }: Parameter, number: number): r
   ];
 }
 
-/** Returns the properties `"changes"` and either `"to"` or `"fires"` of an answer. */
+/** Returns the JSON of the properties `"changes"` and either `"to"` or `"fires"` of an answer. */
 function changesSince(
   since: number,
   shared: SharedParameters,

@@ -1,5 +1,5 @@
-// Shares the parameters of this hub: sends changes in whole turns, immediately or together with the changes during the next milliseconds,
-// and reports the hub's revision every half second.
+// Shares the parameters of this hub. Changes are sent in whole turns, immediately or together with the changes during the next
+// milliseconds. The hub's revision is reported every half second.
 
 import { hostname } from 'node:os';
 import { type SchedulerLike, Subscription } from 'rxjs';
@@ -18,14 +18,17 @@ import { TurnWriter, type Written } from './turn-writer.ts';
 
 const machineText = JSON.stringify(hostname());
 const heartbeatMs = 500;
-/** The interval at which a heartbeat lists all offline devices, in case another hub has missed a change. */
+/** The interval at which a heartbeat lists all offline devices, in milliseconds, in case another hub has missed a change. */
 const staleEveryMs = 5000;
-/** The minimum interval between messages, because each message wakes every mirror. Later changes wait for the next message. */
+/**
+ * The minimum interval between messages, in milliseconds. It is limited because each message wakes every mirror. Changes in the meantime
+ * are sent with the next message.
+ */
 const messageEveryMs = 1;
-/** The number of changes per millisecond above which the interval is longer, because the number of messages then dominates the cost. */
+/** The number of changes per millisecond above which the interval is longer. At this rate, the number of messages dominates the cost. */
 const busyPerMs = 5;
 const busyMessageEveryMs = 8;
-/** The interval at which to check whether pending changes can be sent. */
+/** The interval at which to check whether pending changes can be sent, in milliseconds. */
 const lookAgainMs = 10;
 
 export interface SharerContext {
@@ -34,7 +37,7 @@ export interface SharerContext {
   readonly ownership: Ownership;
   readonly isSelected: (address: string) => boolean;
   readonly scheduler: SchedulerLike;
-  /** Runs work after this round of the event loop. */
+  /** Calls `work` after this round of the event loop. */
   readonly soon: (work: () => void) => void;
 }
 
@@ -49,18 +52,18 @@ export class Sharer {
   #transport: Transport | undefined;
   #isFlushDue = false;
   #sentAtMs = Number.NEGATIVE_INFINITY;
-  /** The number of changes sent since then, and the pause before the next message. */
+  /** The number of changes sent since the last message, and the pause before the next message in milliseconds. */
   #changes = 0;
   #pauseMs = messageEveryMs;
-  /** Added parameters that have not been checked yet. */
+  /** The added parameters that have not been checked yet. */
   #added: Parameter[] = [];
-  /** The revision up to which everything has been sent to other hubs. */
+  /** The revision up to which all changes have been sent to other hubs. */
   #reported = 0;
-  /** How often each trigger has fired. */
+  /** The number of firings of each trigger. */
   readonly #fires = new Map<Parameter, number>();
-  /** The connections that have an offline device, each with one of its parameters. */
+  /** The connections with an offline device, each with one of its parameters. */
   readonly #away = new Map<string, Parameter>();
-  /** The time at which a heartbeat next has to list these connections. */
+  /** The time at which a heartbeat must next list these connections, in milliseconds. */
   #staleDueMs = 0;
   #isBeatDue = false;
 
@@ -85,7 +88,7 @@ export class Sharer {
     follow(ownership.changed$, () => {
       this.#compare();
       this.#staleDueMs = 0;
-      context.soon(() => this.#beat()); // hubs that consider this hub stale do not have to wait for the next heartbeat
+      context.soon(() => this.#beat()); // hubs that consider this hub stale need not wait for the next heartbeat
     });
   }
 
@@ -94,7 +97,7 @@ export class Sharer {
     return this.#shared.size;
   }
 
-  /** Reports changes from now on; other hubs request earlier changes. */
+  /** Starts to report changes. Other hubs request earlier changes. */
   attach(transport: Transport): void {
     const { name, scheduler, hub } = this.#context;
     this.detach();
@@ -130,8 +133,8 @@ export class Sharer {
   }
 
   /**
-   * Sends everything as soon as this hub may send and there is a network. Resolves to whether the standby, if reachable, has received
-   * everything; to false if this is not known in time, or if this hub is no longer active. Never rejects.
+   * Sends all changes as soon as this hub may send and there is a network. Resolves to whether the standby, if it can be reached, has
+   * received all changes, and to false if this is not known in time or if this hub is no longer active. Never rejects.
    */
   async notifyAll(endMs: number): Promise<boolean> {
     const { ownership, scheduler } = this.#context;
@@ -145,7 +148,7 @@ export class Sharer {
     return this.#receipts.expect(transport, all, endMs, () => this.#publish(this.#reported, ''));
   }
 
-  /** Stops reporting, because there is no network. */
+  /** Stops reporting changes, because there is no network. */
   detach(): void {
     this.#session.unsubscribe();
     this.#transport = undefined;
@@ -157,7 +160,7 @@ export class Sharer {
     this.#running.unsubscribe();
   }
 
-  /** Sends everything that has not been sent yet. To be called between turns. */
+  /** Sends all changes that have not been sent yet. Must be called between turns. */
   flush(): void {
     this.#isFlushDue = false;
     this.#shareAdded();
@@ -168,7 +171,7 @@ export class Sharer {
     if (!this.#writer.isEmpty) this.#send(this.#writer.take());
   }
 
-  /** Sends everything that has not been sent yet, and the revision. */
+  /** Sends all changes that have not been sent yet, and a heartbeat with the revision. */
   #beat(): void {
     this.flush();
     if (this.#context.ownership.reports) this.#publish(this.#reported, '');
@@ -220,7 +223,7 @@ export class Sharer {
     );
   }
 
-  /** Records devices that have gone offline or online, and reports these changes after the devices' values. */
+  /** Records devices that have gone offline or online. Reports these changes after the devices' values. */
   #look(parameters: Iterable<Parameter>): void {
     let isChanged = false;
     for (const parameter of parameters) {
@@ -242,7 +245,7 @@ export class Sharer {
     });
   }
 
-  /** Returns the part of a heartbeat that lists all offline devices; an empty string if the list is not due. */
+  /** Returns the part of a heartbeat that lists all offline devices, or '' if the list is not due. */
   #staleText(nowMs: number): string {
     if (nowMs < this.#staleDueMs) return '';
     if ([...this.#away.values()].some((parameter) => this.#shared.numberOf(parameter) === undefined)) {
@@ -283,7 +286,7 @@ export class Sharer {
     this.#flushSoon();
   }
 
-  /** Shares the added parameters, with their current values, once the hub has declared all parameters of their connection. */
+  /** Shares the added parameters and their current values as soon as the hub has declared all parameters of their connection. */
   #shareAdded(): void {
     if (this.#added.length === 0) return;
     const { hub } = this.#context;
@@ -322,7 +325,7 @@ export class Sharer {
     this.#flushSoon();
   }
 
-  /** Adapts the shared parameters to those that this hub now owns. */
+  /** Adapts the shared parameters to the connections that this hub now owns. */
   #compare(): void {
     this.#withdraw([...this.#shared.parameters()].filter((parameter) => !this.#isShared(parameter)));
     const added = [...this.#context.hub.parameters()].filter(

@@ -1,27 +1,27 @@
-// Encodes turns as JSON, each turn as soon as it ends, which is faster than encoding each change. A turn ends with the first change in
-// another turn, or when everything is taken.
+// Encodes turns as JSON. A turn is encoded as a whole when it ends, which is faster than encoding each change. A turn ends with the first
+// change in another turn or when all changes are taken.
 
 import type { Change, Origin } from '../../../model/parameter.ts';
 import { encodeLinks, encodeOrigin, type WireLinks } from '../wire/causes.ts';
 import { isTooLong, maxMessageBytes, maxStep, messageBytes, sizeOf } from '../wire/domain-messages.ts';
 
-/** Encoded whole turns; undefined if they are too long to be sent. */
+/** Whole turns in encoded form; undefined if they are too long to be sent. */
 export interface Written {
   readonly turns: string | undefined;
   readonly rev: number;
 }
 
-/** The context of a change; `why` is the position of the cause in the turn, or a list of earlier changes. */
+/** The context of a change. `why` is the index of the cause in the turn, or a list of earlier changes. */
 interface ChangeContext {
   readonly why?: number | WireLinks;
 }
 
-/** The minimum length of an encoded change: `7,1,`. */
+/** The minimum length of an encoded change, as in `7,1,`. */
 const shortest = 4;
 
 export class TurnWriter {
   #turns = '';
-  /** A number and a value for each change in this turn, and contexts. */
+  /** The changes in this turn, each as a number and a value, and contexts in between. */
   #turn: unknown[] = [];
   /** The minimum length of the encoded turn, in characters. */
   #turnLength = 0;
@@ -38,7 +38,7 @@ export class TurnWriter {
     return this.#turns === '' && this.#turn.length === 0 && !this.#isTooLong;
   }
 
-  /** Adds a change; returns the earlier turns if they fill a message. */
+  /** Adds a change. Returns the earlier turns if they fill a message. */
   add(number: number, change: Change, turnNumber: number): Written | undefined {
     let written: Written | undefined;
     if (turnNumber !== this.#turnNumber) {
@@ -67,7 +67,7 @@ export class TurnWriter {
     this.#time = -1;
   }
 
-  /** Takes everything that has been added. To be called between turns. */
+  /** Takes all changes that have been added. Must be called between turns. */
   take(): Written {
     this.#endTurn();
     const turns = this.#isTooLong || isTooLong(this.#turns) ? undefined : this.#turns;
@@ -122,7 +122,7 @@ export class TurnWriter {
     };
   }
 
-  /** Returns the position of a change in this turn, or undefined if the change is part of another turn. */
+  /** Returns the index of a change in this turn, or undefined if the change belongs to another turn. */
   #placeOf({ revision }: Change): number | undefined {
     let [low, high] = [0, this.#revisions.length];
     while (low < high) {

@@ -1,5 +1,5 @@
-// The causes of a change as exchanged between hubs: the newest links in the chain, each with its writer and the writer's hub. Lists are
-// checked by hand up to the first error, because a schema would report each of a hundred thousand errors.
+// The causes of a change in the form in which hubs exchange them: the latest links of the chain, each with its writer and the writer's hub.
+// Lists are checked by hand up to the first error, because a schema would report each of a hundred thousand errors.
 
 import { z } from 'zod';
 import { isAddress } from '../../../model/address.ts';
@@ -12,8 +12,8 @@ import { maxTextLength, type Value, type ValueType, valueTypes } from '../../../
 const maxLinks = 16;
 const maxNameLength = 1000;
 /**
- * The maximum length of a string in a cause. A longer string is truncated and ends with `…`, because it only explains a change, and is
- * never the value of a parameter.
+ * The maximum length of a string in a cause, in characters. A longer string is truncated and ends with `…`. This is harmless, because a
+ * cause only explains a change and never contains the value of a parameter.
  */
 const maxCauseText = 1000;
 const hubShape = /^[A-Za-z0-9_-]{1,64}$/;
@@ -21,7 +21,8 @@ const traceShape = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 const unprintable = /\p{Cc}/gu;
 
 /**
- * An origin: kind, name, file, hub, traceparent. Unknown parts at the end are omitted: `["rule","lamp follows","flows/a.json5","east"]`.
+ * An origin as a list: kind, name, file, hub, traceparent. Unknown parts at the end are omitted:
+ * `["rule","lamp follows","flows/a.json5","east"]`.
  */
 export type WireOrigin = readonly [Origin['kind'], string, ...string[]];
 const mostOfOrigin = 5;
@@ -31,12 +32,12 @@ export type WireLinks = readonly (readonly [string, Parameter['type'], Value, Wi
 
 export const wireLinks = z.custom<WireLinks>(isWireLinks);
 
-/** Returns whether a value can be the name of a run, an epoch or a machine, as created by hubs. */
+/** Returns whether a value can be the identifier of a run, an epoch or a machine, as created by hubs. */
 export function isName(text: unknown): text is string {
   return typeof text === 'string' && text.length <= maxNameLength;
 }
 
-/** Returns whether a value can be the name of a hub or a domain, which is one token of a NATS subject. */
+/** Returns whether a value can be the name of a hub or a domain, which is a single token in a NATS subject. */
 export function isHubName(text: unknown): text is string {
   return typeof text === 'string' && hubShape.test(text);
 }
@@ -66,15 +67,15 @@ function isWireLink(link: unknown): boolean {
   return isAddress(address) && isValueType(type) && isScalar(value) && isWireOrigin(by) && isTime(at) && isCount(hop);
 }
 
-/** Returns whether this is a value of any type. The type does not matter, because a cause is only shown. */
+/** Returns whether this is a value of any value type. The type does not matter, because a cause is only displayed. */
 function isScalar(value: unknown): value is Value {
   if (typeof value === 'string') return value.length <= maxTextLength;
   return typeof value === 'boolean' || Number.isFinite(value);
 }
 
 /**
- * Encodes an origin. Long names are truncated and end with `…`, because a rule without a name is named after all addresses that it listens
- * to.
+ * Encodes an origin. Long names are truncated and end with `…`. A rule without a name can have a long name, because it is named after all
+ * addresses that it listens to.
  */
 export function encodeOrigin({ kind, name, file, hub, traceparent }: Origin): WireOrigin {
   const reported = cutText(name, maxNameLength - 1);
@@ -86,7 +87,7 @@ export function encodeOrigin({ kind, name, file, hub, traceparent }: Origin): Wi
 
 /**
  * Parses an origin. The writer is on the sending hub unless the origin names another hub, and only the sending hub vouches for the origin.
- * Control characters are replaced: they could move the cursor or begin a new line where the name is shown.
+ * Control characters are replaced, because they could move the cursor or begin a new line where the name is displayed.
  */
 export function readOrigin([kind, name, file = '', hub, traceparent]: WireOrigin, sender: string): Origin {
   return {
@@ -99,19 +100,22 @@ export function readOrigin([kind, name, file = '', hub, traceparent]: WireOrigin
   };
 }
 
-/** The maximum number of a hub's writers that are cached, and their maximum total length. Beyond these bounds, the cache is cleared. */
+/**
+ * The maximum number of writers on one hub that are cached, and their maximum total length in characters. Beyond these bounds, the cache is
+ * cleared.
+ */
 const maxOrigins = 1000;
 const maxOriginsLength = 200_000;
-/** The usual length of a name. The excess length of a longer name counts like a cause. */
+/** The usual length of a writer's name, in characters. The excess length of a longer name counts like a cause. */
 const usualOriginLength = 100;
 
-/** A writer, and by how much its name exceeds the usual length. */
+/** A writer, and the number of characters by which its name exceeds the usual length. */
 export interface KnownOrigin {
   readonly origin: Origin;
   readonly extra: number;
 }
 
-/** Caches the writers reported by one hub, because thousands of changes have the same writer. */
+/** A cache for the writers that one hub reports. Thousands of changes have the same writer. */
 export class KnownOrigins {
   readonly #sender: string;
   readonly #known = new Map<string, KnownOrigin>();
@@ -137,7 +141,7 @@ export class KnownOrigins {
   }
 }
 
-/** Returns a string with each control character and each lone surrogate replaced by `�`. */
+/** Returns a string in which each control character and each unpaired surrogate is replaced by `�`. */
 export function printable(text: string): string {
   return text.toWellFormed().replace(unprintable, '\ufffd');
 }
@@ -156,7 +160,7 @@ function shortened(value: Value): Value {
   return typeof value === 'string' ? cutText(value, maxCauseText) : value;
 }
 
-/** Returns the newest reported change, with the other changes as its causes; returns undefined for an empty list. */
+/** Returns the newest reported change, with the remaining changes as its causes. Returns undefined for an empty list. */
 export function readLinks(
   links: WireLinks,
   sender: string,
@@ -179,7 +183,7 @@ export function readLinks(
   }, undefined);
 }
 
-/** Returns the approximate number of characters in stored causes. */
+/** Returns the approximate number of characters that causes take in memory. */
 export function lengthOfLinks(links: WireLinks): number {
   return links.reduce(
     (sum, [address, , value, by]) => sum + linkLength + address.length + lengthOf(value) + lengthOf(...by),
@@ -187,7 +191,7 @@ export function lengthOfLinks(links: WireLinks): number {
   );
 }
 
-/** The size of a link without its strings. */
+/** The approximate size of a link without its strings, in characters. */
 const linkLength = 200;
 
 function lengthOf(...values: readonly Value[]): number {

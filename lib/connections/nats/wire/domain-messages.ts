@@ -1,4 +1,4 @@
-// The messages between hubs, which are always JSON. All received data is checked before use.
+// The messages between hubs, which are always JSON. All received data is checked before it is used.
 
 import { z } from 'zod';
 import { connectionIdMistake, isAddress } from '../../../model/address.ts';
@@ -20,28 +20,28 @@ import {
 } from './causes.ts';
 import { expectShallow } from './shallow.ts';
 
-/** The length at which a message ends after the current turn, or, for a page of a walk, after the current value. */
+/** The length at which a message ends, in bytes: after the current turn or, for a page of a walk, after the current value. */
 export const messageBytes = 200_000;
 /**
- * The maximum length of a message, because NATS accepts a megabyte. A longer message is not sent, and other hubs request a walk instead; a
- * received message beyond this length is not read.
+ * The maximum length of a message, in bytes. NATS accepts a megabyte. A longer message is not sent, and other hubs request a walk instead.
+ * A longer message that is received is not read.
  */
 export const maxMessageBytes = 900_000;
-/** The length up to which the bytes of a string do not have to be counted, because a character takes at most three bytes. */
+/** The length up to which the bytes of a string need not be counted, in characters. A character takes at most three bytes. */
 const maxCharacters = maxMessageBytes / 3;
 /**
- * The maximum size of one turn, or of parameters that are added or removed together. A mirror does not apply a larger turn as sent, but
- * requests a walk and processes it in parts, so that other work does not have to wait for all of it.
+ * The maximum size of a turn, and of parameters that are added or removed together. A mirror does not apply a larger turn as sent. Instead,
+ * it requests a walk and processes the walk in parts, so that other work does not have to wait for all of it.
  */
 export const maxStep = 5000;
-/** The maximum number of writes in a request. The owner makes all of these writes in one turn. */
+/** The maximum number of writes in a request. The owner performs all of these writes in one turn. */
 export const maxItems = 5000;
 
 export function isTooLong(text: string): boolean {
   return text.length > maxMessageBytes || (text.length > maxCharacters && Buffer.byteLength(text) > maxMessageBytes);
 }
 
-/** The time for which a write waits for its answer. The owner does not execute requests that are older than this. */
+/** The time for which a write waits for its answer, in milliseconds. The owner does not execute older requests. */
 export const writeTimeoutMs = 2000;
 
 const count = z.custom<number>(isCount);
@@ -49,22 +49,25 @@ const name = z.custom<string>(isName);
 const hub = z.custom<string>(isHubName);
 const term = z.custom<number>(isTerm);
 
-/** The properties that identify the sender of an answer: the run of a hub, and its term, revision and clock, as in `HubReport`. */
+/**
+ * The schemas of the properties that identify the sender of an answer: the run of a hub, and its term, revision and clock, as in
+ * `HubReport`.
+ */
 const head = { hub, epoch: name, term, rev: count, clock: count };
 
-/** The owner's number for a parameter, and the parameter's address, type and access. */
+/** The owner's number for a parameter, and the parameter's address, value type and access. */
 export type Definition = readonly [number: number, address: string, type: ValueType, access: Access];
 
-/** The context of changes: `by` and `at` apply to all following changes, `why` and `hop` only to the next change. */
+/** The context of changes. `by` and `at` apply to all following changes; `why` and `hop` apply only to the next change. */
 export interface Context {
   readonly by?: WireOrigin;
   readonly at?: number;
-  /** The cause: the position of a change in this turn, or a list of earlier changes. */
+  /** The cause: the index of a change in this turn, or a list of earlier changes. */
   readonly why?: number | WireLinks;
   readonly hop?: number;
 }
 
-/** A turn: a number and a value for each change, with contexts in between. Turns are checked by hand. */
+/** A turn as a list: a number and a value for each change, with contexts in between. Turns are checked by hand. */
 export type WireTurn = readonly unknown[];
 
 /** Added parameters with their values, or removed parameters. */
@@ -81,24 +84,24 @@ export interface HubReport {
   readonly epoch: string;
   readonly term: number;
   readonly structure: number;
-  /** The sender's monotonic clock, in milliseconds. */
+  /** The time on the sender's monotonic clock, in milliseconds. */
   readonly clock: number;
   readonly prev: number;
   readonly rev: number;
   readonly turns: readonly (WireTurn | WireStructure)[];
-  /** The sender's machine; included in heartbeats. */
+  /** The identifier of the sender's machine, which heartbeats contain. */
   readonly machine?: string | undefined;
-  /** All connections with an offline device, and for how long the device has been offline; omitted if unchanged. */
+  /** All connections with an offline device, and the times for which the devices have been offline. Omitted if nothing has changed. */
   readonly stale?: readonly StaleConnection[] | undefined;
 }
 
-/** A connection with an offline device, and the number of milliseconds for which the device has been offline. */
+/** A connection with an offline device, and the time for which the device has been offline, in milliseconds. */
 export type StaleConnection = readonly [connectionId: string, ageMs: number];
-/** The maximum number of connections in `stale`; all other connections count as fresh. */
+/** The maximum number of connections in `stale`. All other connections count as fresh. */
 export const maxStaleConnections = 10_000;
 const reportNumbers = ['structure', 'clock', 'prev', 'rev'] as const;
 
-/** Requests definitions from a number on, or the changes since a revision. */
+/** The schema of a request for definitions, starting at a number, or for the changes since a revision. */
 export const walkRequest = z.union([
   z.strictObject({ from: count }),
   z.strictObject({ since: count, epoch: name, structure: count }),
@@ -106,9 +109,9 @@ export const walkRequest = z.union([
 export type WalkRequest = z.output<typeof walkRequest>;
 
 /**
- * The answer to a walk request: a page of definitions, and where the next page begins; or a page with the newest value of each parameter,
- * the revision up to which the page extends (`to`), and how often triggers have fired. If all of these are missing, the owner cannot
- * answer, and the hub should request definitions.
+ * The schema of the answer to a walk request. The answer contains a page of definitions and the beginning of the next page, or a page with
+ * the latest value of each parameter, the revision up to which the page extends (`to`), and the numbers of firings of triggers. If all of
+ * these are missing, the owner cannot answer, and the hub should request definitions.
  */
 export const walkAnswer = z.strictObject({
   ...head,
@@ -121,24 +124,27 @@ export const walkAnswer = z.strictObject({
 });
 export type WalkAnswer = z.output<typeof walkAnswer>;
 
-/** The position up to which a standby has received the messages of the active hub; `null` if the standby has received nothing yet. */
+/**
+ * The schema of a receipt: the position up to which a standby has received the active hub's messages; `null` if the standby has received
+ * nothing yet.
+ */
 export const receipt = z.strictObject({ epoch: name, rev: count }).nullable();
 export type Receipt = z.output<typeof receipt>;
 
 /**
- * Requests that the owner writes values, as one turn. Each run of a hub numbers its requests. The same number identifies the same request,
- * as long as the owner has not joined the domain again.
+ * The schema of a request that asks the owner to write values in one turn. Each run of a hub numbers its requests. The same number
+ * identifies the same request, unless the owner has joined the domain again in the meantime.
  */
 export const writeRequest = z.strictObject({
-  /** The requesting hub, for subjects that do not name the hub; the subject takes precedence. */
+  /** The name of the requesting hub, for subjects without this name. If the subject contains the name, it takes precedence. */
   hub: hub.optional(),
   run: z.string().max(64),
   number: count,
-  /** The owner's epoch at the first attempt. */
+  /** The owner's epoch at the time of the first attempt. */
   epoch: name,
-  /** The time of the first attempt on the owner's clock, as known to the sender, which may be too low. */
+  /** The time of the first attempt on the owner's clock, in milliseconds, as estimated by the sender. The estimate may be too low. */
   asked: count,
-  /** The origin of the writes. Restoring values is never requested. */
+  /** The origin of the writes. Hubs never request writes that restore values. */
   by: z.custom<WireOrigin>((by) => isWireOrigin(by) && by[0] !== 'restored'),
   hop: count,
   why: wireLinks,
@@ -150,14 +156,14 @@ export type WriteRequest = z.output<typeof writeRequest>;
 
 const errorCodes = Object.keys(errorCatalogue) as ErrorCode[];
 
-/** For each item, the converted value or the code and message of the error. */
+/** The result of a write: the converted value, or the code and message of the error. */
 export type WireResult = { readonly v: Value } | { readonly code: ErrorCode; readonly message: string };
 export const writeAnswer = z.strictObject({ results: z.custom<readonly WireResult[]>(isListOf(isResult)) });
 export type WriteAnswer = z.output<typeof writeAnswer>;
 
 const decoder = new TextDecoder();
 
-/** Parses a message. Errors: a short description of why the message is invalid. */
+/** Parses a message. Errors: `Error` with a short description of why the message is invalid. */
 export function read<Schema extends z.ZodType>(schema: Schema, data: Uint8Array): z.output<Schema> {
   const result = schema.safeParse(parse(data));
   if (result.success) return result.data;
@@ -166,8 +172,8 @@ export function read<Schema extends z.ZodType>(schema: Schema, data: Uint8Array)
 }
 
 /**
- * Parses an owner's report. Reports are checked by hand, because there are many; the turns in a report are checked when they are applied.
- * Throws if the report is invalid.
+ * Parses an owner's report. Reports are checked by hand, because there are many reports. The turns in a report are checked when they are
+ * applied. Errors: `Error` if the report is invalid.
  */
 export function readHubReport(data: Uint8Array): HubReport {
   const report = parse(data) as HubReport;
@@ -185,7 +191,8 @@ export function readHubReport(data: Uint8Array): HubReport {
 }
 
 /**
- * Parses a message. A message that is longer than hubs send is rejected without being parsed, because parsing would delay all other work.
+ * Parses the JSON of a message. A message that is longer than any message that hubs send is rejected without being parsed, because parsing
+ * would delay all other work.
  */
 function parse(data: Uint8Array): unknown {
   if (data.length > maxMessageBytes) throw new Error(`expected at most ${maxMessageBytes} bytes, got ${data.length}`);
@@ -195,7 +202,7 @@ function parse(data: Uint8Array): unknown {
 
 const keysOfContext: ReadonlySet<string> = new Set(['by', 'at', 'why', 'hop'] satisfies (keyof Context)[]);
 
-/** Parses the context of changes. Throws if the context is invalid. */
+/** Parses the context of changes. Errors: `Error` if the context is invalid. */
 export function readContext(item: object | null): Context {
   for (const key in item)
     if (!keysOfContext.has(key)) throw new Error('expected no keys in a context except "by", "at", "why" and "hop"');
@@ -210,7 +217,7 @@ export function readContext(item: object | null): Context {
   return item as Context;
 }
 
-/** Parses added or removed parameters. Throws if the structural change is invalid. */
+/** Parses added or removed parameters. Errors: `Error` if the structural change is invalid. */
 export function readStructure(item: object): WireStructure {
   const { declared, changes, withdrawn, ...others } = item as Record<string, unknown>;
   const isStructure =
@@ -222,7 +229,7 @@ export function readStructure(item: object): WireStructure {
   return item as WireStructure;
 }
 
-/** Returns an upper bound on the number of parameters in a turn or in a structural change. */
+/** Returns an upper bound for the number of parameters in a turn or in a structural change. */
 export function sizeOf(report: WireTurn | WireStructure): number {
   if (Array.isArray(report)) return report.length / 2;
   const { declared, changes, withdrawn } = report as Record<string, unknown>;
@@ -275,22 +282,22 @@ function isScalar(value: unknown): boolean {
 }
 
 /**
- * The input of a write: `[address, input]`, or, for an input that is not a value, `[address, null, "[1,2] (array)"]` with a description for
- * errors.
+ * The input of a write: `[address, input]`. An input that is not a value is sent as `[address, null, "[1,2] (array)"]`, with a description
+ * for the error message.
  */
 type WireInput = readonly [address: string, input: unknown, shown?: string | undefined];
 
 /**
- * Encodes the input of a write. A value is sent unchanged. For any other input, the owner gets a description with which to reject the
- * input, because the input itself may not be JSON, or may be too deep or too long for a message.
+ * Encodes the input of a write. A value is sent unchanged. For any other input, the owner receives a description with which it rejects the
+ * input. The input itself may not be representable in JSON, or may be too deep or too long for a message.
  */
 export function encodeInput(address: string, input: unknown): WireInput {
   return isReportedAsItIs(input) ? [address, input] : [address, null, describe(input)];
 }
 
 /**
- * Returns the value that the owner converts in place of the input, and that is rejected with the same message. Infinite numbers and NaN are
- * restored.
+ * Returns the value that the owner converts in place of the input. If the input is invalid, this value is rejected with the same message.
+ * Infinite numbers and NaN are restored.
  */
 export function readInput([, input, shown]: WireInput): unknown {
   if (shown === undefined) return input;

@@ -1,22 +1,24 @@
-// Checks that JSON is no harder to parse than the messages that hubs send. Parsing a megabyte of brackets, different keys or short strings
-// would block all other work for many times longer than scanning the bytes.
+// Checks that JSON is no harder to parse than the messages that hubs send. Parsing a megabyte of brackets, of different keys or of short
+// strings would block all other work many times longer than scanning the bytes.
 
-/** The length below which a message is parsed within some milliseconds, regardless of its content. */
+/** The length below which a message is parsed within a few milliseconds regardless of its content, in bytes. */
 const shortBytes = 32_768;
-/** The maximum number of levels and of keys. Hubs send eight levels, and use about forty keys. */
+/**
+ * The maximum nesting depth, and the maximum number of distinct keys. The messages that hubs send have eight levels and about forty keys.
+ */
 const maxDepth = 32;
 const maxKeys = 64;
 const longestKey = 64;
 /**
- * The maximum number of strings: as many as in the longest turn that is applied as a whole, if each change has a writer, a time and a
- * cause.
+ * The maximum number of strings. The longest turn that is applied as a whole has this many strings if each change has a writer, a time and
+ * a cause.
  */
 const maxTexts = 30_000;
 /** The maximum number of values and list ends: twice as many as in such a turn. */
 const maxValues = 120_000;
 
 const [quote, backslash] = [0x22, 0x5c];
-/** The role of each byte outside strings; most bytes have no role. */
+/** The role of each byte outside strings. Most bytes have no role. */
 const kind = { nothing: 0, opening: 1, closing: 2, colon: 3, quote: 4, comma: 5 } as const;
 const kinds = new Uint8Array(256);
 for (const [character, what] of [
@@ -30,7 +32,10 @@ for (const [character, what] of [
 ] as const)
   kinds[character.charCodeAt(0)] = what;
 
-/** Throws if the JSON is too deep, or has too many keys, strings or values. Does not check whether the JSON is valid. */
+/**
+ * Checks the structure of JSON without parsing it. Does not check whether the JSON is valid. Errors: `Error` if it is too deep or contains
+ * too many keys, strings or values.
+ */
 export function expectShallow(data: Uint8Array, mostKeys = maxKeys): void {
   if (data.length <= shortBytes) return;
   const keys = new Keys(data, mostKeys);
@@ -52,22 +57,22 @@ export function expectShallow(data: Uint8Array, mostKeys = maxKeys): void {
   }
 }
 
-/** Returns the index of the closing quote. */
+/** Returns the index of the closing quotation mark. */
 function endOfText(data: Uint8Array, start: number): number {
   let place = start;
   while (place < data.length && data[place] !== quote) place += data[place] === backslash ? 2 : 1;
   return place;
 }
 
-/** The seed of the hash, which is random, so that keys with the same hash cannot be constructed. */
+/** The random seed of the hash function. With a random seed, nobody can construct keys that have the same hash. */
 const seed = Math.floor(Math.random() * 2 ** 31);
 
-/** The set of distinct keys, each stored by its first occurrence. */
+/** The set of distinct keys. Each key is stored as the position of its first occurrence. */
 class Keys {
   readonly #data: Uint8Array;
   readonly #most: number;
   #count = 0;
-  /** A hash table of keys, with the index after each key's opening quote, or 0. */
+  /** A hash table of keys. Each entry is the index after the key's opening quotation mark, or 0 if the entry is empty. */
   readonly #starts: Int32Array;
 
   constructor(data: Uint8Array, most: number) {
@@ -76,7 +81,7 @@ class Keys {
     this.#starts = new Int32Array(2 ** Math.ceil(Math.log2(4 * most)));
   }
 
-  /** Adds a key; `end` is the index after its closing quote. Throws if there are too many keys. */
+  /** Adds a key that begins at `start`; `end` is the index after its closing quotation mark. Errors: `Error` if there are too many keys. */
   add(start: number, end: number): void {
     const data = this.#data;
     const starts = this.#starts;
