@@ -21,7 +21,7 @@ export type { RuleRun, RuleRuns } from './model/reports/rule-status.ts';
 export { convert, type Value, type ValueType } from './model/value.ts';
 export type { ConnectionSettings };
 
-/** A flow file whose connections have the hub's built-in types. */
+/** The definition of a TypeScript flow file whose connections have the hub's built-in types. */
 export type FlowDefinition = AnyFlowDefinition<ConnectionSettings>;
 
 /** Defines the content of a TypeScript flow file. Use the result as the file's default export. */

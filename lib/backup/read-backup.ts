@@ -8,7 +8,7 @@ import { blockBytes, decodeHeader, decodePax, paddingOf, type TarEntry } from '.
 /** The maximum size of the pax records before a file, in bytes. They contain at most a path and a size. */
 const maxPaxBytes = 64 * 1024;
 
-/** Receives the files in a backup, one after another. */
+/** Receives the files in a backup one after another, while the backup is read. */
 export interface BackupTarget {
   begin(path: string): Promise<void>;
   /** Writes bytes to the current file. The buffer is valid only during the call. */

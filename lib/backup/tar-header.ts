@@ -31,7 +31,7 @@ export function encodeHeader({ path, size }: TarEntry, time: number): Buffer {
   return Buffer.concat([encodeBlock('PaxHeader', records.length, 'x', time), records, padding, header]);
 }
 
-/** The kind of a block: a file or pax records follow, or the archive ends. */
+/** A decoded block: the header of a file, the header of pax records, or the end of the archive. */
 export interface DecodedBlock extends TarEntry {
   readonly kind: 'file' | 'pax' | 'end';
 }
@@ -50,7 +50,7 @@ export function decodeHeader(block: Buffer): DecodedBlock {
   return { kind: 'file', path, size };
 }
 
-/** Decodes pax records, which describe the file that follows. */
+/** Decodes pax records, which give the path or size of the file that follows. */
 export function decodePax(records: Buffer): Partial<TarEntry> {
   const found = new Map<string, string>();
   for (let at = 0; at < records.length; ) {

@@ -8,7 +8,7 @@ import { encodeHeader, endBytes, paddingOf } from './tar-header.ts';
 /** The maximum length of a piece of the backup, in bytes. */
 const pieceBytes = 256 * 1024;
 
-/** A file that must not change until the backup is complete. */
+/** A file that is part of a backup. It must not change until the backup is complete. */
 export interface StagedFile {
   /** The file's path in the backup. */
   readonly path: string;
@@ -17,7 +17,7 @@ export interface StagedFile {
   readonly size: number;
 }
 
-/** Returns the length of the whole backup, in bytes. */
+/** Returns the length of the whole backup in bytes, before the backup is written. */
 export function backupBytes(head: ManifestHead, files: readonly StagedFile[]): number {
   const unknown = files.map(({ path, size }) => ({ path, size, sha256: '0'.repeat(64) }));
   const manifest = { path: manifestName, size: writeManifest(head, unknown).length };

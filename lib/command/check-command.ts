@@ -14,7 +14,10 @@ export function register(cli: Cli): void {
     .action((paths: string[]) => cli.finish(permissions(paths, cli.console)));
 }
 
-/** Prints every error on a separate line, and returns exit status 1. If there are no errors, prints warnings and a summary. */
+/**
+ * Checks flow files. Prints every error on a separate line, and returns exit status 1. If there are no errors, prints warnings and a
+ * summary.
+ */
 export async function check(paths: readonly string[], console: Console): Promise<number> {
   const { checkFlows } = await import('../hub/index.ts');
   const { plan, mistakes } = await checkFlows(paths);

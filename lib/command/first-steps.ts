@@ -5,7 +5,7 @@ import { basename, join, relative } from 'node:path';
 import { platform } from 'node:process';
 import { printable } from '../model/printable.ts';
 
-/** The folder that commands read if no path is given. */
+/** The folder from which commands read flow files if no path is given. */
 export const defaultFolder = 'flows';
 
 const demo = join(import.meta.dirname, '../../flows/demo.json5');

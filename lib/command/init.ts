@@ -58,7 +58,7 @@ function collect(value: string, before: readonly string[] = []): readonly string
 const examples = join(import.meta.dirname, '../../flows/init');
 const dashboard = 'dashboards/studio.json5';
 
-/** The settings in the flow file that depend on where the hub runs. */
+/** The settings in the first flow file that depend on where the hub runs. */
 export interface Place {
   /** The store's folder, relative to the flow file. */
   readonly data?: string;
@@ -89,9 +89,9 @@ interface Making {
 }
 
 /**
- * Creates files in a folder. `calledAs` is the name of the command in hints. Errors: `conflict` if a file exists, `bad-request` for an
- * unknown recipe, an unknown variable or an invalid address, `bad-flow` if the copy would have errors. In all these cases, no files are
- * created.
+ * Creates the files of an installation or a recipe in a folder. `calledAs` is the name of the command in hints. Errors: `conflict` if a
+ * file exists, `bad-request` for an unknown recipe, an unknown variable or an invalid address, `bad-flow` if the copy would have errors.
+ * After an error, no files have been created.
  */
 export async function init(
   folder: string,

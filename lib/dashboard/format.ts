@@ -23,7 +23,7 @@ const maxLamps = 256;
 const maxEventAddresses = 16;
 const maxEvents = 100;
 
-/** The icons for the widget `icon`, which the console draws. */
+/** The names of the icons that the widget `icon` can show, which the console draws. */
 export const iconNames = [
   'mic',
   'mic-off',
@@ -532,7 +532,7 @@ export interface Layout {
   readonly places: readonly (Place | null)[];
 }
 
-/** A checked dashboard: every widget has a position, and every setting has a value. */
+/** A checked dashboard, in which every widget has a position and every setting has a value. */
 export interface Dashboard extends Page<Widget> {
   readonly title: string;
   readonly theme: 'auto' | 'light' | 'dark';

@@ -25,7 +25,7 @@ export function addressesOfFormula(formula: Formula | undefined): string[] {
   return 'ask' in formula ? [formula.address] : formula.of.flatMap(addressesOfFormula);
 }
 
-/** Evaluates a formula. Errors: an unknown parameter, and operands that an operator does not accept. */
+/** Returns the value of a formula. Errors: an unknown parameter, and operands that an operator does not accept. */
 export function evaluate(formula: Formula, answer: Answer): Value {
   if ('value' in formula) return formula.value;
   if ('ask' in formula) {

@@ -9,7 +9,7 @@ interface LayoutOrder {
   readonly hide: readonly string[];
 }
 
-/** Arranges widgets for a smaller screen: in the given order, each at the first free position. */
+/** Returns the positions of widgets on a smaller screen: in the given order, each widget at the first free position. */
 export function layOut(
   items: readonly { readonly id?: string | undefined; readonly size: Pair }[],
   { columns, order, hide }: LayoutOrder,

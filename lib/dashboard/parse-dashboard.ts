@@ -37,7 +37,7 @@ export function parseDashboard(file: string, text: string, names: Names = {}): D
   return dashboard;
 }
 
-/** The errors in a dashboard, and the addresses in its widgets without errors. */
+/** The errors in a dashboard file, and the addresses in those widgets that have no errors. */
 export interface DashboardFindings {
   readonly mistakes: readonly Mistake[];
   readonly addresses: readonly NamedAddress[];
@@ -268,7 +268,7 @@ function* mistakesIn(widget: Loose): Generator<{ key: string; text: string }> {
 
 const each = { each: eachSchema.optional() };
 
-/** Returns the JSON Schema for dashboards, for use in editors: widgets, and the keys that templates add. */
+/** Returns the JSON Schema for dashboards, for use in editors. It covers widgets and the keys that templates add. */
 export function dashboardJsonSchema(): object {
   const { group, tabs, ...single } = widgetSchemas;
   const singles = Object.values(single).map((schema) => (schema as z.ZodObject).extend(each));

@@ -30,7 +30,10 @@ function isLookUp(name: string): name is LookUp {
   return (lookUps as readonly string[]).includes(name);
 }
 
-/** Returns the type of the parameter whose address is at an offset in the expression. */
+/**
+ * Returns the type of the parameter with an address, or undefined if the type is not known. `offset` is the offset of the address in the
+ * expression.
+ */
 export type TypeOf = (address: string, offset: number) => ValueType | undefined;
 
 /** Adapts the tree of one expression before its types are checked. Errors: `ExpressionMistake`. */

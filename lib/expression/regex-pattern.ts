@@ -37,7 +37,7 @@ const mistakes = [
   `${atWord}[0-9]+(?:\\.[0-9]+)?\\.[0-9]+\\.[0-9]`,
 ];
 
-/** The JSON Schema keywords for an expression, besides its type. */
+/** The JSON Schema keywords that describe an expression, besides its type. */
 export const expressionSchema = {
   pattern: `^(?:${space}|${sign}|\\(|${call}|${read}|${value}(?:${space}|${sign}|$))*$`,
   allOf: [{ pattern: '[^ \\t\\r\\n]' }, ...mistakes.map((pattern) => ({ not: { pattern } }))],

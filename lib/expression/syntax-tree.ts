@@ -21,17 +21,17 @@ export interface Part {
   setMeta(key: 'alternate', part: Part): this;
 }
 
-/** Returns the tree of a parsed expression. The library's type declarations cover only a part of the tree. */
+/** Returns the syntax tree of a parsed expression, of which the library's type declarations cover only a part. */
 export function treeOf(parsed: ReturnType<Environment['parse']>): Part {
   return parsed.ast as unknown as Part;
 }
 
-/** Returns whether an argument of a part is itself a part. */
+/** Returns whether an argument of a part of the tree is itself a part. */
 export function isPart(value: unknown): value is Part {
   return typeof value === 'object' && value !== null && 'op' in value;
 }
 
-/** Returns the child parts of a part, in the order of the text. */
+/** Returns the child parts of a part of the tree, in the order of the expression's text. */
 export function partsOf(part: Part): Part[] {
   const parts: Part[] = [];
   const add = (value: unknown) => {
@@ -42,7 +42,7 @@ export function partsOf(part: Part): Part[] {
   return parts;
 }
 
-/** Replaces a part with another expression, such as `a ? b : c`, in which names stand for the given parts. */
+/** Replaces a part of the tree with another expression, such as `a ? b : c`, in which names stand for the given parts. */
 export function replacePart(
   part: Part,
   environment: Environment,

@@ -169,7 +169,7 @@ function tooLarge(bytes: number, maxBytes: number): FileError {
   });
 }
 
-/** The message in a `FileError` if there is no file with this name. */
+/** The message in a `FileError` if no file has the given name. */
 export const nothing = 'none';
 
 const reasons: ReadonlyMap<string, string> = new Map([

@@ -19,9 +19,9 @@ type AddressesOf<Type, Access = string> = {
   [Address in Known]: Installation[Address] extends { type: Type; access: Access } ? Address : never;
 }[Known];
 
-/** The address of a readable parameter with one of the value types. */
+/** The address of a readable parameter whose value has one of the given types. */
 export type ReadableAddress<Type = string> = [Known] extends [never] ? string : AddressesOf<Type>;
-/** The address of a parameter that a rule may write, with one of the value types. */
+/** The address of a parameter that a rule may write and whose value has one of the given types. */
 export type WritableAddress<Type = string> = [Known] extends [never]
   ? string
   : AddressesOf<Type, 'write-only' | 'read-write'>;
@@ -46,7 +46,10 @@ export interface StreamOptions {
   readonly hear?: 'changes' | 'writes';
 }
 
-/** Streams of parameters. Each stream emits changes, but not the current value, and never completes or fails. */
+/**
+ * Streams of parameters in the hub, for the function `rules`. Each stream emits changes, but not the current value, and never completes or
+ * fails.
+ */
 export interface On {
   text(address: ReadableAddress<'S'>, options?: StreamOptions): Observable<string>;
   flag(address: ReadableAddress<'B'>, options?: StreamOptions): Observable<boolean>;
@@ -77,7 +80,7 @@ interface RuleTo<Type, Emitted> {
   readonly shadow?: boolean;
 }
 
-/** A rule that is data, as in JSON5. */
+/** A rule in a TypeScript flow file that is data, as in JSON5. */
 export interface DataRule {
   readonly name?: string;
   readonly enabled?: boolean;

@@ -176,7 +176,7 @@ function* connectionsIn(files: readonly FlowFile[]): Generator<unknown> {
     if (isJsonObject(data) && isJsonObject(data.connections)) yield* Object.values(data.connections);
 }
 
-/** Reports on every file found, and on every path without a file. */
+/** Returns the report of a load, with an entry for every file that was found and for every path without a file. */
 export function reportOf(plan: Plan, mistakes: readonly Mistake[]): LoadReport {
   const files = new Map<string, FileReport & { mistakes: string[] }>();
   const fileOf = (path: string) => {

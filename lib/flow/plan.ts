@@ -49,7 +49,7 @@ export interface Described {
   readonly about: About;
 }
 
-/** The read-only boolean parameter that `statusParameter: true` adds to a connection. */
+/** The ID of the read-only boolean parameter that `statusParameter: true` adds to a connection. */
 export const statusParameterId = '_status/connected';
 
 /** The Connection ID of the hub itself. */
@@ -112,7 +112,7 @@ export interface RulePlan {
   readonly settleOrder: number;
 }
 
-/** The body of a rule in JSON5. */
+/** The body of a rule that is data: expressions and steps, ready to run. */
 export interface ExpressionBody {
   readonly from: Source;
   readonly when: RuleExpression | undefined;
@@ -137,7 +137,7 @@ export type Source =
   | { readonly any: readonly string[] }
   | { readonly named: Readonly<Record<string, string>>; readonly requiresAll: boolean };
 
-/** The body of a rule in TypeScript. */
+/** The body of a TypeScript rule: a stream of values. */
 export interface StreamBody {
   readonly stream: Observable<unknown>;
   /** The addresses of the parameters from which the stream is derived. */

@@ -3,7 +3,7 @@
 import type { ParameterDeclaration } from '../model/parameter.ts';
 import type { Value } from '../model/value.ts';
 
-/** A value that a test sets, converted to the type of its parameter. */
+/** A value that a test sets, already converted to the type of its parameter. */
 export interface Assignment {
   readonly address: string;
   readonly value: Value;
@@ -68,7 +68,7 @@ export interface TestPlan {
   readonly unknown: readonly string[];
 }
 
-/** The facts that a test needs about a parameter. */
+/** What a test has to know about a parameter. */
 export interface TestedParameter extends Pick<ParameterDeclaration, 'type' | 'access'> {
   readonly accept?: ParameterDeclaration['accept'] | undefined;
 }

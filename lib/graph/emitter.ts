@@ -14,7 +14,10 @@ export interface Listener<T> {
 
 const longestShortList = 16;
 
-/** A stream. Hot, replays nothing, synchronous, never completes, never errors. Calls listeners in the order in which they were added. */
+/**
+ * A stream of values. Hot, replays nothing, synchronous, never completes, never errors. Calls listeners in the order in which they were
+ * added.
+ */
 export class Emitter<T> extends Observable<T> {
   /**
    * The listener if there is only one, because a list would cost two more memory accesses. Frequent callers of `emit` check this field

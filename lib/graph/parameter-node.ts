@@ -102,7 +102,7 @@ abstract class Node<T> extends Emitter<T> {
   }
 }
 
-/** A parameter with state. Hot, replays the current value (undefined: unknown), synchronous, never errors. */
+/** A parameter with state in the graph. Hot, replays the current value (undefined: unknown), synchronous, never errors. */
 export class StateNode extends Node<Value | undefined> implements Parameter {
   readonly type: ValueType;
   value: Value | undefined = undefined;

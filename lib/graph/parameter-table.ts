@@ -5,7 +5,7 @@ import type { Origin, Parameter, Remote } from '../model/parameter.ts';
 import { createNode, type ParameterNode, type StateNode } from './parameter-node.ts';
 import { TextRoom } from './text-room.ts';
 
-/** The table on which the graph is based. The graph moves changed parameters to the end of `byRevision`. */
+/** The table of parameters on which the graph is based. The graph moves changed parameters to the end of `byRevision`. */
 export abstract class ParameterTable {
   readonly #parameters = new Map<string, ParameterNode>();
   protected readonly byRevision = new RevisionList();

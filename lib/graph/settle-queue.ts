@@ -12,7 +12,7 @@ export interface SettlePlace {
   order: number;
 }
 
-/** Work that runs when no write is queued. Only the queue writes these fields. */
+/** Work that runs in a turn as soon as no write is queued. Only the queue writes these fields. */
 export interface SettleTask extends Readonly<SettlePlace> {
   isWaiting: boolean;
   /** The change in this turn on whose behalf the task runs. */

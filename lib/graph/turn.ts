@@ -31,7 +31,9 @@ export class DroppedWrite {
   }
 }
 
-/** The error for a write beyond the hop limit. The hub that drops the write also reports the loop, so that no caller has to do so. */
+/**
+ * The error for a write beyond the hop limit. The hub that drops the write also reports the loop, so that callers do not have to report it.
+ */
 export class LoopError extends HubError {
   constructor(address: string) {
     super('conflict', `${address}: expected at most ${maxHops} hops: the rules that led to this write form a loop`);

@@ -126,7 +126,7 @@ export interface FileWrite {
   readonly after: string | undefined;
 }
 
-/** Thrown when a file has changed on disk since it was read. */
+/** Thrown if a file has changed on disk since it was read for an edit. */
 export class ChangedMeanwhile extends Error {}
 
 /** How long the old file remains before it is removed, in milliseconds, because an editor may have opened it to write into it. */
@@ -151,7 +151,7 @@ async function takeBack({ write: { path, before, after }, old }: Replaced): Prom
   }
 }
 
-/** Writes files completely or not at all. Errors: `ChangedMeanwhile`; `unavailable` with the reason from the file system. */
+/** Writes the files of a save completely or not at all. Errors: `ChangedMeanwhile`; `unavailable` with the reason from the file system. */
 export async function writeAll(folder: string, writes: readonly FileWrite[]): Promise<void> {
   const journal = join(folder, 'save.json');
   try {
@@ -234,7 +234,10 @@ async function writeDurably(path: string, text: string): Promise<void> {
   renameSync(part, path);
 }
 
-/** Records a change that is on probation, so that the next start of the hub undoes the change. Without writes, confirms the change. */
+/**
+ * Records the writes of a change that is on probation, so that the next start of the hub undoes the change. Without writes, confirms the
+ * change.
+ */
 export function noteProbation(folder: string, writes: readonly FileWrite[] | undefined): void {
   const path = join(folder, 'probation.json');
   if (writes === undefined) rmSync(path, { force: true });

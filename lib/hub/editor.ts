@@ -92,7 +92,7 @@ export interface EditorParts extends EditOptions {
   readonly log: (message: string) => void;
 }
 
-/** The maximum number of edits in a request. */
+/** The maximum number of edits in a request to the editor. */
 export const maxOps = 1000;
 const usualProbationMs = 30_000;
 

@@ -375,7 +375,10 @@ export function staleDevicesOf(graph: Graph): DeviceEvent[] {
   return [...new Set(stale.map(({ address }) => connectionIdOf(address)))].map((id) => ['stale', id]);
 }
 
-/** Returns a stream of device events other than values. Cold; emits nothing at first, synchronous, never completes, never errors. */
+/**
+ * Returns a stream of the device events in a graph that are not values. Cold; emits nothing at first, synchronous, never completes, never
+ * errors.
+ */
 export function deviceEventsOf(graph: Graph): Observable<DeviceEvent> {
   return defer(() => {
     const stale = new Set(staleDevicesOf(graph).map(([, id]) => id));

@@ -51,7 +51,7 @@ export async function listRecipes(): Promise<Recipe[]> {
   return Promise.all(files.filter(isRecipe).map((file) => readOne(file, files)));
 }
 
-/** Reads a recipe. Errors: `bad-request` for an unknown name, with the most similar name. */
+/** Reads a recipe from the cookbook. Errors: `bad-request` for an unknown name, with the most similar name. */
 export async function readRecipe(name: string): Promise<Recipe> {
   const files = await listFiles();
   const byName = new Map(files.filter(isRecipe).map((file) => [nameOf(file), file]));
@@ -138,7 +138,7 @@ export interface RecipeCopy {
   readonly needsOthers: boolean;
 }
 
-/** Copies a recipe under a name, with the given values for its variables. Errors: `bad-request`. */
+/** Returns a copy of a recipe under a name, with the given values for its variables. Errors: `bad-request`. */
 export function copyRecipe(
   recipe: Recipe,
   own: string,
@@ -285,7 +285,7 @@ function isOneFile({ ending, companions }: Recipe): boolean {
   return ending === '.json5' && [...companions.keys()].every((name) => name.startsWith('dashboards/'));
 }
 
-/** Returns the flow file that a recipe creates under a name. Errors: `bad-request`. */
+/** Returns the flow file that a recipe creates under a name, for a browser. Errors: `bad-request`. */
 export async function fillForm(
   name: string,
   own: string,

@@ -6,7 +6,7 @@ import { parseJson5 } from './read-json5.ts';
 
 export type NodeKind = 'object' | 'list' | 'text' | 'number' | 'boolean' | 'null';
 
-/** A value in the text. Offsets count UTF-16 code units. `start` and `end` enclose the value without its key and comments. */
+/** A value in a JSON5 text. Offsets count UTF-16 code units. `start` and `end` enclose the value without its key and comments. */
 export interface Json5Node {
   readonly kind: NodeKind;
   readonly start: number;
@@ -68,14 +68,14 @@ function keyName(part: string): string {
   return part[0] === '"' || part[0] === "'" ? part.slice(1, -1) : part;
 }
 
-/** Returns the node at a path, or undefined if there is no such node. */
+/** Returns the node at a path in the tree, or undefined if there is no such node. */
 export function nodeAt(root: Json5Node, path: Path): Json5Node | undefined {
   let node: Json5Node | undefined = root;
   for (const part of path) node = node === undefined ? undefined : childOf(node, part);
   return node;
 }
 
-/** Returns the child with a key or at an index, or undefined if there is no such child. */
+/** Returns the child of a node with a key or at an index, or undefined if there is no such child. */
 export function childOf({ kind, children }: Json5Node, part: string | number): Json5Node | undefined {
   if (typeof part === 'number') return kind === 'list' ? children[part] : undefined;
   return kind === 'object' ? children.find(({ key }) => key?.name === part) : undefined;
@@ -147,7 +147,7 @@ export interface Comment {
 
 const spaceOrComment = /\s+|\/\/[^\n\r\u2028\u2029]*|\/\*[\s\S]*?(?:\*\/|$)/y;
 
-/** Yields the comments after an offset, up to the first token or to `end`. */
+/** Yields the comments after an offset in a text, up to the first token or to `end`. */
 export function* commentsFrom(text: string, start: number, end: number): Generator<Comment, void, void> {
   let at = start;
   while (at < end) {
@@ -191,7 +191,7 @@ function tailOf(text: string, after: number, close: number): number {
   return isLast || isLineEnd(text, tail) ? tail : after;
 }
 
-/** Counts the line endings between two offsets. */
+/** Counts the line endings between two offsets in a text. */
 export function countLines(text: string, start: number, end: number): number {
   return text.slice(start, end).match(/\r\n|[\n\r\u2028\u2029]/g)?.length ?? 0;
 }

@@ -29,7 +29,7 @@ export interface CheckedFile {
   withoutSecrets?(path: SettingPath, message: string): string;
 }
 
-/** The location at which a setting was written. */
+/** The location at which a setting was written, for a setting that a template has created. */
 export interface Written {
   readonly file: string;
   readonly path: SettingPath;
@@ -52,7 +52,7 @@ export interface Mistake {
 
 const maxWarnings = 100;
 
-/** Collects errors without throwing, so that one check finds all errors. */
+/** Collects errors and warnings without throwing, so that one check finds all errors. */
 export class MistakeList {
   readonly items: Mistake[] = [];
   /** The number of errors. An error in a template is a single item, but is counted once for each instance. */

@@ -46,7 +46,7 @@ export function readJson5(text: string): Json5Text {
   return createJson5Text(source, parseJson5(text), createKnownPlaces(source));
 }
 
-/** Creates the result for a text whose data and places are known. */
+/** Returns a `Json5Text` for a text whose data and places are already known. */
 export function createJson5Text(source: KeptText, data: unknown, places: KnownPlaces): Json5Text {
   return {
     source,

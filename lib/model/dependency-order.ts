@@ -10,7 +10,10 @@ export interface DependencyOrder<Key> {
 const maxCycles = 100;
 const maxNamesInText = 20;
 
-/** Sorts the keys and all their direct and indirect dependencies. Keeps the given order where possible. */
+/**
+ * Sorts the keys, and all their direct and indirect dependencies, so that each key follows its dependencies. Keeps the given order where
+ * possible.
+ */
 export function sortByDependency<Key>(
   keys: Iterable<Key>,
   dependenciesOf: (key: Key) => Iterable<Key>,

@@ -1,7 +1,7 @@
 // Globs for addresses: `*` matches any characters within a segment, `**` matches any characters, and `**/` after a slash also matches no
 // segment. More than two consecutive asterisks count as two.
 
-/** Returns the regular expression for a glob, which matches whole addresses. */
+/** Returns a regular expression that matches exactly the addresses that a glob matches. */
 export function globToRegExp(glob: string): RegExp {
   const parts = glob
     .replace(/\*{3,}/g, '**')

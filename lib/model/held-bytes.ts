@@ -39,7 +39,7 @@ interface Candidate {
   readonly accounts: Account[];
 }
 
-/** Counts the buffered bytes, and makes the owner that holds the most bytes release memory when the limit is exceeded. */
+/** Counts the bytes in all buffers. When the limit is exceeded, makes the owner that holds the most bytes release memory. */
 export class Ledger {
   #mostBytes: number;
   /** The owners that hold data, by name. */

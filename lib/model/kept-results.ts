@@ -1,6 +1,6 @@
 // Caches results, because many rules have the same expression or read the same names.
 
-/** Caches results by key up to a maximum number. A full cache is cleared. */
+/** Caches results by key, up to a maximum number. A full cache is cleared. */
 export class KeptResults<Result> {
   readonly #most: number;
   readonly #results = new Map<string, Result>();

@@ -49,7 +49,8 @@ export interface DeviceState {
 }
 
 /**
- * An offline period of a device. Within these revisions, the device's parameters change only through the reports after its reconnection.
+ * An offline period of a device. Within the period's revisions, the device's parameters change only through the reports after its
+ * reconnection.
  */
 export interface Absence {
   /** When the period began, in milliseconds since 1970. */
@@ -81,7 +82,7 @@ export interface Origin {
   readonly traceparent?: string;
 }
 
-/** The hub that owns a mirrored parameter. A new object means a new owner. */
+/** The hub that owns a mirrored parameter, as a destination for writes. A new object means a new owner. */
 export interface Remote {
   readonly hub: string;
   /** When this hub last received a message from the owner, in milliseconds since 1970; undefined if the values are fresh. */

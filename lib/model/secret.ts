@@ -16,7 +16,7 @@ export function withoutSecrets(text: string, secrets: readonly string[]): string
   return result;
 }
 
-/** Returns an error message without the received value. */
+/** Returns an error message without the received value, which might be a secret. */
 export function withoutValue(message: string): string {
   return message.replace(/, got .*$/s, `, got ${hidden}`);
 }
@@ -51,7 +51,7 @@ export function mayHoldSecret(path: readonly (string | number)[]): boolean {
   });
 }
 
-/** Returns the part of a path that may be shown, because keys within a secret may themselves be the secret. */
+/** Returns the part of a setting's path that may be shown, because keys within a secret may themselves be the secret. */
 export function reportedPath(path: readonly (string | number)[]): readonly (string | number)[] {
   const at = path.findIndex((_, index) => {
     const upTo = path.slice(0, index + 1);
@@ -76,7 +76,7 @@ export function describeSetting(value: unknown, path: readonly (string | number)
 /** The maximum depth to which values are shown. */
 const mostDepth = 8;
 
-/** Returns the value with `***` instead of everything that may be a secret. Long lists are truncated. */
+/** Returns a value in a flow file with `***` instead of everything that may be a secret. Long lists are truncated. */
 export function withoutSecretSettings(value: unknown, path: readonly (string | number)[] = []): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (path.length > mostDepth) return hidden;

@@ -2,7 +2,7 @@
 
 import { describe, HubError } from './error.ts';
 
-/** S string, B boolean, I integer, F float, T trigger (an event and never a state; as a value, it is 1). */
+/** The value types: S string, B boolean, I integer, F float, T trigger (an event and never a state; as a value, it is 1). */
 export const valueTypes = ['S', 'B', 'I', 'F', 'T'] as const;
 export type ValueType = (typeof valueTypes)[number];
 export type Value = string | number | boolean;

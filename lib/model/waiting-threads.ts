@@ -7,7 +7,7 @@ const waiting = new Set<object>();
 /** The callers that are waiting until no request is open. */
 const idle = new Set<() => void>();
 
-/** Records a request to a thread. Returns a function that records the response. */
+/** Records that a request was sent to a thread. Returns a function to call when the thread has responded. */
 export function awaitAnswer(thread: object): () => void {
   waiting.add(thread);
   return () => {

@@ -32,7 +32,10 @@ export function isSameWriter(one: Origin, other: Origin): boolean {
 
 // The trace of a writer in W3C Trace Context format, for the log and the audit.
 
-/** Returns `traceparent 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01`, or an empty string for a writer without a trace. */
+/**
+ * Returns the trace of a writer for an entry, such as `traceparent 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01`, or an empty
+ * string for a writer without a trace.
+ */
 export function describeTrace(writer: Origin | undefined): string {
   return writer?.traceparent === undefined ? '' : `traceparent ${writer.traceparent}`;
 }

@@ -62,7 +62,7 @@ export class Scope {
   }
 }
 
-/** Returns the message for an unknown variable, with the most similar variable or a list of the known variables. */
+/** Returns the error message for an unknown variable, with the most similar known variable or a list of the known variables. */
 export function unknownVariable(name: string, known: readonly string[]): string {
   const nearest = nearestName(name, known);
   if (nearest !== undefined) return `unknown variable "${name}", did you mean "${nearest}"?`;

@@ -71,7 +71,7 @@ function isReference(value: unknown): boolean {
 
 // Maps expanded data to the file as written.
 
-/** The path at which an expanded item or entry was written, and the variables at that path. */
+/** Where an expanded item or entry was written: the path in the file, and the variables at that path. */
 export interface Origin {
   readonly path: SettingPath;
   readonly scope: Scope;

@@ -11,7 +11,7 @@ export interface RemoteOptions {
   readonly token: string;
 }
 
-/** Requests text from the hub. Errors: the same as `respond`. */
+/** Sends a request to the hub and returns the body of the response as text. Errors: the same as `respond`. */
 export async function request(
   options: RemoteOptions,
   path: string,

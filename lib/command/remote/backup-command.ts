@@ -33,7 +33,7 @@ const ownerOnly = 0o600;
 
 /**
  * Writes a backup of the hub to a file. The file appears as soon as the backup is complete and checked. Errors: the hub's error message, no
- * hub at the URL, a lost connection, or a file that cannot be written. In case of an error, an existing file remains unchanged.
+ * hub at the URL, a lost connection, or a file that cannot be written. After an error, an existing file is unchanged.
  */
 export async function backup(file: string, options: RemoteOptions, console: Console): Promise<number> {
   const part = `${file}.part`;
@@ -51,7 +51,7 @@ export async function backup(file: string, options: RemoteOptions, console: Cons
 
 /**
  * Restores a backup to an empty or new folder. Throws if the folder is not empty, if the file is not a complete, unchanged backup, or if a
- * file cannot be written. In case of an error, the folder remains unchanged.
+ * file cannot be written. After an error, the folder is unchanged.
  */
 export async function restore(file: string, folder: string, call: string, console: Console): Promise<number> {
   const isNew = await expectEmpty(folder);

@@ -14,8 +14,8 @@ export function show(value: Value | null | undefined): string {
 }
 
 /**
- * Describes a writer: `set by rule "lamp off" (demo.json5)`, `set by client api 10.0.0.3` or `restored by store`. For an origin that
- * another hub reports: `set by client "api alice" on hub "west", according to that hub`.
+ * Describes a writer: `set by rule "lamp off" (demo.json5)`, `set by client api 10.0.0.3` or `restored by store`. A writer that another hub
+ * reports is marked as such: `set by client "api alice" on hub "west", according to that hub`.
  */
 export function describeWriter({ kind, name, file, hub, reportedBy }: Origin): string {
   const verb = kind === 'restored' ? 'restored by' : `set by ${kind}`;

@@ -34,8 +34,8 @@ interface RecordOptions extends RemoteOptions {
 }
 
 /**
- * Records until the recording is stopped, the time limit is reached or the file is full. Errors: any error from the hub or the file, and a
- * lost connection.
+ * Records the outside events of a hub until the command is stopped, the time limit is reached or the file is full. Errors: any error from
+ * the hub or the file, and a lost connection.
  */
 export async function record(
   file: string,
@@ -89,8 +89,8 @@ interface ReplayOptions {
 }
 
 /**
- * Replays a recording, and prints how changed flows deviate from the current flows. Errors: any error in the flow files, and a damaged
- * line.
+ * Replays a recording, and prints how the changed flows deviate from the current flows. Errors: any error in the flow files, and a damaged
+ * line in the recording.
  */
 export async function replay(
   file: string,

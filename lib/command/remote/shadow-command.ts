@@ -35,7 +35,7 @@ export async function reload(options: RemoteOptions & { shadow?: boolean }, cons
   return 0;
 }
 
-/** Prints the deviations of rules in shadow, oldest first, one per line. */
+/** Prints how the rules in shadow have deviated from the live rules, oldest deviation first, one per line. */
 export async function shadow(options: RemoteOptions & { json?: boolean }, console: Console): Promise<number> {
   const answer = await request(options, '/hub/shadow', {});
   if (options.json) {

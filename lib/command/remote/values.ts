@@ -63,7 +63,7 @@ export async function get(
 
 /**
  * Sets a parameter and prints the written value. Without a value, fires a trigger, or writes 1 to any other parameter. Errors: the hub's
- * error message, no hub at the URL, or a value that does not fit the type of the parameter.
+ * error message, no hub at the URL, or a value that does not have the parameter's type.
  */
 export async function set(
   address: string,

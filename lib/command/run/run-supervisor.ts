@@ -9,7 +9,7 @@ export interface Supervisor {
   stopping(): void;
 }
 
-/** The environment that systemd sets for a service. */
+/** The environment variables that systemd sets for a service. */
 export interface SupervisorEnvironment {
   readonly NOTIFY_SOCKET?: string | undefined;
   /** The watchdog timeout in microseconds (`WatchdogSec`). */

@@ -149,7 +149,7 @@ const quickHeapBytes = 48 * 1024 * 1024;
  */
 const savingMs = 20_000;
 
-/** Makes V8 save memory for a while whenever this thread becomes idle. */
+/** Makes V8 save memory for a while whenever this thread has become idle. */
 export function returnMemoryWhenCalm(): void {
   let before = performance.eventLoopUtilization();
   let savingUntil = 0;
@@ -229,7 +229,8 @@ const flow = {
 
 /**
  * Runs temporary hubs for a quarter of a second, or about half a second on a busy machine, each with a local client that makes and receives
- * changes. `types` are the connection types whose work per change is rehearsed. Errors: no port can be opened on 127.0.0.1.
+ * changes. `types` contains the connection types whose work per change is also rehearsed. Errors: any error from opening a port on
+ * 127.0.0.1.
  */
 export async function warmUp(types: ReadonlySet<string> = new Set()): Promise<void> {
   const signal = AbortSignal.timeout(deadlineMs);

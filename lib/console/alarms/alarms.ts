@@ -20,7 +20,7 @@ export const alarms = createRoot(() => {
   };
 });
 
-/** Returns the alarms in a response, or an empty list if the response is malformed. */
+/** Returns the list of alarms in a response, or an empty list if the response is malformed. */
 export function listOf(answer: AlarmList | undefined): readonly Alarm[] {
   return Array.isArray(answer?.alarms) ? answer.alarms.filter(Boolean) : [];
 }

@@ -5,12 +5,12 @@ import { pageName, pageNamePrefix } from '../hub/page-name.ts';
 
 type Named = Pick<ClientStatus, 'user' | 'address' | 'name' | 'browser'>;
 
-/** Returns whether a client is the page in which this code is running. */
+/** Returns whether a client is the page in which this code is running, given the client's name. */
 export function isThisPage({ name }: Named): boolean {
   return name === pageName;
 }
 
-/** Returns the name of a client: `olivia`, `door-tablet`, `Firefox on Linux`, or otherwise its host. */
+/** Returns the name under which a client is shown: `olivia`, `door-tablet`, `Firefox on Linux`, or otherwise the client's host. */
 export function clientName({ user, address, name = '', browser = '' }: Named): string {
   return user || ownName(name) || browser || hostName(address);
 }

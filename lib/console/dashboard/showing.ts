@@ -13,7 +13,7 @@ export type Drawn<Type extends SingleWidget['type']> = WidgetOf<Type> &
   (Type extends 'value' | 'plot' | 'number' ? { readonly unit: string } : unknown);
 export type DrawnWidget = { [Type in SingleWidget['type']]: Drawn<Type> }[SingleWidget['type']];
 
-/** Returns a widget in which the parameter supplies the omitted label, unit, range, step and choices. */
+/** Returns a widget as it is drawn: the parameter's metadata supplies the omitted label, unit, range, step and choices. */
 export function drawnAs(widget: SingleWidget, about: About = {}): DrawnWidget {
   const { label, unit = '', choices = {} } = about;
   const named = { ...widget, label: widget.label ?? label };
@@ -59,8 +59,8 @@ function textsOf(choices: Readonly<Record<string, Value>>): Record<string, strin
 const mostDigits = 3;
 
 /**
- * Formats a value as `-3.5` or `12.00`, like `fixed` in expressions. Without `digits`, a number has at most three decimals. An unknown
- * value is a dash.
+ * Formats a value for a widget: `-3.5` or `12.00`, like `fixed` in expressions. Without `digits`, a number has at most three decimals. An
+ * unknown value is shown as a dash.
  */
 export function showValue(value: Value | undefined, digits?: number): string {
   if (value === undefined) return '–';
@@ -68,7 +68,7 @@ export function showValue(value: Value | undefined, digits?: number): string {
   return digits === undefined ? String(roundTo(value, mostDigits)) : fixedText(value, digits);
 }
 
-/** Returns whether a lamp is lit: at the value `equals` or, if omitted, at values that D-02 converts to true. */
+/** Returns whether a lamp is lit, that is, has the value `equals` or, if `equals` is omitted, a value that D-02 converts to true. */
 export function isLit(value: Value | undefined, equals?: Value): boolean {
   if (value === undefined) return false;
   if (equals !== undefined) return String(value) === String(equals);
@@ -84,14 +84,14 @@ export function toneAt(zones: readonly { from: number; tone: Tone }[], value: Va
   return reached?.tone;
 }
 
-/** Returns the position of a value within a range, 0..1. */
+/** Returns the position of a value within a range as a fraction, 0..1. */
 export function shareOf(value: Value | undefined, min: number, max: number, law: Law = 'linear'): number {
   const place = law === 'db' ? deflection : (number: number) => number;
   const share = (place(Number(value ?? min)) - place(min)) / (place(max) - place(min));
   return Number.isFinite(share) ? Math.min(1, Math.max(0, share)) : 0;
 }
 
-/** Returns the value at a position within a range, as the inverse of `shareOf`. */
+/** Returns the value at a position within a range, given as a fraction: the inverse of `shareOf`. */
 export function valueAt(share: number, min: number, max: number, law: Law = 'linear'): number {
   if (law === 'linear') return min + share * (max - min);
   const wanted = deflection(min) + share * (deflection(max) - deflection(min));
@@ -134,7 +134,7 @@ const decibels = [20, 12, 10, 6, 5, 0, -5, -10, -20, -30, -40, -50, -60, -70, -8
 /** The fraction of a scale's length that one mark needs. */
 const markShare = 0.085;
 
-/** Returns the values for the marks on a scale, starting at the lower end: at most 11 values. */
+/** Returns the values to mark on a scale, from the lower end to the upper end: at most 11 values. */
 export function marksOf(min: number, max: number, law: Law): number[] {
   if (law === 'db') {
     const marks: number[] = [];

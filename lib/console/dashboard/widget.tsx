@@ -88,7 +88,7 @@ export function useWrites(address: string) {
   };
 }
 
-/** Returns the shared parts of a control that writes one parameter. */
+/** Returns what all controls that write one parameter share: the parameter, its writes, and why it may be read-only. */
 export function useControl(props: Pick<WidgetProps<'select'>, 'values'>, address: string) {
   const parameter = props.values.of(address);
   const { send, fail, failure } = useWrites(address);

@@ -33,7 +33,7 @@ export interface Rows {
   readonly rows: readonly Row[];
 }
 
-/** Reads an expression as rows. Returns undefined if the expression is too complex for rows. */
+/** Reads an expression as rows of conditions. Returns undefined if the expression is too complex for rows. */
 export function readRows(expression: string): Rows | undefined {
   const any = splitAt(expression, '||');
   const all = splitAt(expression, '&&');
@@ -103,7 +103,7 @@ function readBetween([low, high, more]: readonly string[]): Row | undefined {
   return { operand: one.operand, comparison: 'between', values: [one.values[0]!, other.values[0]!] };
 }
 
-/** Reads a number, a quoted string, true or false. Returns undefined for anything else. */
+/** Reads a literal: a number, a quoted string, true or false. Returns undefined for anything else. */
 export function readLiteral(text: string): Literal | undefined {
   const trimmed = text.trim();
   if (trimmed === 'true' || trimmed === 'false') return trimmed === 'true';

@@ -1,7 +1,7 @@
 // Parses typed JSON5 so that the form follows the text. The hub checks the same text and reports errors with their location; as long as the
 // text has an error, the form does not follow it.
 
-/** Returns the data of a text, or undefined if the text is not valid JSON5. */
+/** Returns the data of a typed text, or undefined if the text is not valid JSON5. */
 export function readJson5(text: string): unknown {
   try {
     const reader = new Reader(text);
@@ -12,7 +12,7 @@ export function readJson5(text: string): unknown {
   }
 }
 
-/** Writes data on one line in the style of flow files: `{ clamp: [0, 1] }`. */
+/** Writes data as JSON5 on one line, in the style of flow files: `{ clamp: [0, 1] }`. */
 export function writeJson5(data: unknown): string {
   if (typeof data === 'string')
     return data.includes("'") ? JSON.stringify(data) : `'${JSON.stringify(data).slice(1, -1).replaceAll('\\"', '"')}'`;

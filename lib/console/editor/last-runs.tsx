@@ -104,7 +104,7 @@ export function LastRuns(props: {
 const askedBack = '-7d';
 const askedPoints = 200;
 
-/** Returns the recorded events for an address, oldest first, or an empty list if no store records the address. */
+/** Requests the recorded events for an address. Returns the events, oldest first, or an empty list if no store records the address. */
 export async function readRecorded(address: string): Promise<readonly RecordedEvent[]> {
   const query = new URLSearchParams({ from: askedBack, points: String(askedPoints) });
   const path = `/hub/history/${address.split('/').map(encodeURIComponent).join('/')}?${query}`;

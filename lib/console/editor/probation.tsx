@@ -20,7 +20,7 @@ const countEveryMs = 250;
 /** How long the hub waits for a confirmation, in milliseconds. */
 const lastsMs = 30_000;
 
-/** Counts down the time within which a change must be confirmed, until the calling reactive scope is disposed. */
+/** Counts down the time within which a change on probation must be confirmed, until the calling reactive scope is disposed. */
 export function useProbation(): Probation {
   const [open, setOpen] = createSignal<{ readonly revision: number; readonly untilMs: number }>();
   const [secondsLeft, setSecondsLeft] = createSignal(0);

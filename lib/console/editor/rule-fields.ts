@@ -2,7 +2,7 @@
 
 import { nameFor, renameIn } from './conditions.ts';
 
-/** A rule as written in its file. */
+/** A rule in the form in which it is written in its file. */
 export interface Rule {
   readonly name?: string;
   readonly from?: string | readonly string[] | Readonly<Record<string, string>>;
@@ -117,8 +117,8 @@ export function withoutSource(rule: Rule, index: number): Rule {
 }
 
 /**
- * Gives names to the sources of a rule. `value` in the rule's expressions becomes the first name, and a rule without an expression receives
- * one.
+ * Gives names to the sources of a rule. In the rule's expressions, the first name replaces `value`, and a rule without an expression
+ * receives one.
  */
 export function withNames(rule: Rule): Rule {
   const names: string[] = [];
@@ -129,7 +129,7 @@ export function withNames(rule: Rule): Rule {
   return needsMap ? withSettings(next, { map: names.join(' || ') }) : next;
 }
 
-/** Removes the names of the sources, so that expressions read the changed source as `value`. */
+/** Removes the names from the sources of a rule, so that expressions read the changed source as `value`. */
 export function withoutNames(rule: Rule): Rule {
   const ends = sourcesOf(rule);
   const addresses = ends.map(({ address }) => address);

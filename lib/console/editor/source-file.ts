@@ -16,7 +16,7 @@ export function missingPart({ path = '', message }: EditError): string | undefin
   return part !== undefined && /^expected .*, got "" \(string\)$/.test(message) ? titles[part] : undefined;
 }
 
-/** One file in a change set. `base` is the ETag of the edited text, and is empty for a new file. */
+/** The edits of one file in a change set. `base` is the ETag of the edited text, and is empty for a new file. */
 export interface FileEdit {
   readonly file: string;
   readonly base: string;
@@ -37,7 +37,10 @@ export type Mode = 'check' | 'shadow' | 'save';
 /** The time limit for the response to an edit, in milliseconds. Tests may run for several seconds. */
 const editDeadlineMs = 60_000;
 
-/** Sends a change set. Errors: a `Refusal`, with `conflicts` if the same part of a file has changed meanwhile. */
+/**
+ * Sends a change set to the hub, which checks it, runs it in shadow or saves it. Errors: a `Refusal`, with `conflicts` if the same part of
+ * a file has changed meanwhile.
+ */
 export async function sendEdit(
   files: readonly FileEdit[] | SeparationAnswer['files'],
   mode: Mode,
@@ -140,7 +143,7 @@ export function changedPart(before: string, after: string): string {
   return after.slice(same, after.length - end);
 }
 
-/** The texts of a file in which two people have changed the same part. */
+/** A conflict: the texts of a file in which two people have changed the same part. */
 export type Conflict = NonNullable<Problem['conflicts']>[number];
 
 export function conflictsOf(error: unknown): readonly Conflict[] {

@@ -19,7 +19,7 @@ export interface SourceNode {
   readonly children?: readonly SourceNode[];
 }
 
-/** A file in a response from the hub. */
+/** A flow file as the hub sends it, with the tree of its values. */
 export type SourceFile = Omit<SourceAnswer, 'tree'> & { readonly tree?: SourceNode };
 
 export type Op = { readonly path: string } & (

@@ -46,7 +46,7 @@ export function variablesAt({ tree, file }: SourceFile, path: string, made = 0):
   return variables;
 }
 
-/** Replaces variables in a string. A string that consists only of a variable becomes the variable's value. */
+/** Replaces the variables in a string. A string that consists only of a variable becomes the variable's value. */
 export function expand(text: string, variables: Variables): unknown {
   const whole = /^\$\{([^}]+)\}$/.exec(text)?.[1];
   if (whole !== undefined) return valueNamed(whole, variables) ?? text;
@@ -178,7 +178,7 @@ export interface TextPart {
   readonly variable?: string;
 }
 
-/** Splits a string at its variables. There is a plain part, possibly empty, before, between and after the variables. */
+/** Splits a string at its variables. There is a plain part, which may be empty, before, between and after the variables. */
 export function partsOf(text: string): TextPart[] {
   const parts: TextPart[] = [];
   let end = 0;

@@ -282,7 +282,7 @@ export function pulse(line: SVGPathElement): void {
   );
 }
 
-/** Restarts the animation that belongs to a class. */
+/** Restarts the animation that a CSS class causes on an element. */
 export function restartAnimation(element: Element, name: string): void {
   const running = element.getAnimations();
   element.classList.add(name);

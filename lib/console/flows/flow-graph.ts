@@ -29,7 +29,7 @@ export interface Graph {
   readonly edges: readonly GraphEdge[];
 }
 
-/** Builds the graph. Groups whose ids are in `open` are open; every other group is a single box. */
+/** Builds the graph of the rules in the given groups. Groups whose ids are in `open` are open; every other group is a single box. */
 export function buildGraph(
   roots: readonly RuleGroup[],
   open: ReadonlySet<string>,

@@ -9,12 +9,12 @@ import { Breakable } from '../parts/text.tsx';
 
 export type ShownRule = RuleList[number];
 
-/** Returns the link that opens the sheet of a rule. */
+/** Returns the link that opens the sheet of a rule, given the rule's name and location. */
 export function linkToSheet({ name, place }: { readonly name: string; readonly place: string }): string {
   return linkTo('rule', { rule: name, place });
 }
 
-/** Returns the link that opens the sheet of a new rule. */
+/** Returns the link that opens the sheet of a new rule, with the given source or destination filled in. */
 export function linkToNewRule(ends: { readonly from?: string; readonly to?: string } = {}): string {
   return linkTo('rule', { new: 'yes', ...ends });
 }
@@ -172,7 +172,7 @@ export function Addresses(props: { readonly list: readonly string[]; readonly no
   );
 }
 
-/** The link to the sheet of a rule. A rule in TypeScript has no link. */
+/** Shows the link to the sheet of a rule. A TypeScript rule has no link. */
 export function EditLink(props: { readonly rule: ShownRule }) {
   return (
     <Show when={mayEdit() && /\.json5:\d/.test(props.rule.place)}>

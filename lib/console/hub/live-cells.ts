@@ -47,7 +47,7 @@ export interface LiveCells {
   put(address: string, value: Value | undefined, isMove: boolean): void;
 }
 
-/** Creates cells owned by the calling reactive scope. `onMoves` receives the addresses that changed within one frame. */
+/** Creates cells for live values, owned by the calling reactive scope. `onMoves` receives the addresses that changed within one frame. */
 export function createLiveCells(onMoves: (moved: ReadonlySet<string>) => void): LiveCells {
   const cells = new Map<string, Cell>(); // limited by the number of addresses in use
   const pending = new Map<string, Value | undefined>();

@@ -19,8 +19,8 @@ export interface LiveValues {
 }
 
 /**
- * Follows the addresses until the calling reactive scope is disposed, with at most `rate` updates per second. `onMoves` receives the
- * addresses that changed within one frame.
+ * Follows the values at the addresses until the calling reactive scope is disposed, with at most `rate` updates per second. `onMoves`
+ * receives the addresses that changed within one frame.
  */
 export function createLiveValues(
   addresses: Accessor<readonly string[]>,

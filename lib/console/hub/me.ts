@@ -43,7 +43,7 @@ export function whyReadOnly(address: string, access?: Access): string {
   return mayWrite()(address) ? '' : 'Read-only: you are not allowed to set it.';
 }
 
-/** Returns the access that the user has to a parameter. */
+/** Returns the access that the user has to a parameter, given the parameter's own access. */
 export function ownAccess(address: string, access: Access): Access {
   return whyReadOnly(address, access) ? 'read-only' : access;
 }

@@ -10,7 +10,7 @@ export interface Held<Row> {
   readonly next: string | number | undefined;
 }
 
-/** Creates a page of rows. Rows with equal keys are distinguished by their order, the oldest first. */
+/** Returns rows as held by the console, each with an id. Rows with equal keys are distinguished by their order, the oldest first. */
 export function pageOf<Row>(rows: readonly Row[], next: Held<Row>['next'], keyOf: (row: Row) => unknown): Held<Row> {
   const counts = new Map<string, number>();
   const identify = (row: Row) => {
@@ -27,8 +27,8 @@ export function addOlder<Row>(held: Held<Row>, { rows, next }: Held<Row>, keyOf:
 }
 
 /**
- * Merges the newest page: new rows are added at the top, and known rows are updated. If there are more new rows than fit on a page, or if
- * the list becomes too long, older rows have to be requested again.
+ * Merges the newest page into the held rows: new rows are added at the top, and known rows are updated. If there are more new rows than fit
+ * on a page, or if the list becomes too long, older rows have to be requested again.
  */
 export function addNewer<Row>(held: Held<Row> | undefined, page: Held<Row>): Held<Row> {
   const oldest = page.rows.at(-1);

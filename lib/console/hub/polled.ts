@@ -12,8 +12,8 @@ const defaultIntervalMs = 1000;
 
 /**
  * Calls `ask` when the page becomes visible, when the link to the hub is back, `againMs` after each response unless `againMs` is undefined,
- * and on each call of the returned function. One request is in progress at a time: calls meanwhile lead to one more request afterwards.
- * `ask` never rejects; `isWanted` returns whether its response is still needed.
+ * and on each call of the returned function. One request is in progress at a time: calls during a request lead to one more request
+ * afterwards. `ask` never rejects; `isWanted` returns whether its response is still needed.
  */
 export function usePolling(
   ask: (isWanted: () => boolean) => Promise<void>,

@@ -17,7 +17,7 @@ export interface Held {
 
 export const nothingHeld: Held = { lines: [], count: undefined, next: 0 };
 
-/** Returns whether a page continues the numbering of the held lines. */
+/** Returns whether a page of entries continues the numbering of the held lines. */
 export function isContinued({ count }: Held, page: LogPage): boolean {
   return count === undefined || count === page.count;
 }
@@ -101,7 +101,7 @@ export function fold(lines: readonly LogLine[]): {
   return { lines: folded, repeats };
 }
 
-/** Formats lines as text, each as `<time> <level> <source>: <message>`. */
+/** Formats log lines as text, with one line per entry: `<time> <level> <source>: <message>`. */
 export function exportText(lines: readonly LogLine[]): string {
   return lines
     .map((line) => {

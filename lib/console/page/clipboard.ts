@@ -1,6 +1,9 @@
 // Copies text to the clipboard.
 
-/** Copies text, even on a page without TLS, which has no access to the clipboard API. Resolves to true if the text was copied. */
+/**
+ * Copies text to the clipboard, even on a page without TLS, which has no access to the clipboard API. Resolves to true if the text was
+ * copied.
+ */
 export async function copyText(text: string): Promise<boolean> {
   if (navigator.clipboard)
     try {

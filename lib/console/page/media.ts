@@ -2,7 +2,7 @@
 
 import { type Accessor, createSignal, onCleanup, onMount } from 'solid-js';
 
-/** Follows a media query until the calling reactive scope is disposed. */
+/** Returns whether a CSS media query matches, as a signal that is updated until the calling reactive scope is disposed. */
 export function useMedia(query: string): Accessor<boolean> {
   const media = matchMedia(query);
   const [matches, setMatches] = createSignal(media.matches);
@@ -12,7 +12,10 @@ export function useMedia(query: string): Accessor<boolean> {
   return matches;
 }
 
-/** Follows the size of an element that exists as soon as the calling reactive scope is mounted. Until then, the size is 0 by 0. */
+/**
+ * Returns the size of an element in pixels as a signal. The element must exist as soon as the calling reactive scope is mounted; until
+ * then, the size is 0 by 0.
+ */
 export function useSize(element: () => Element): Accessor<{ readonly width: number; readonly height: number }> {
   const [size, setSize] = createSignal({ width: 0, height: 0 });
   onMount(() => {

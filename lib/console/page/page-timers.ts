@@ -13,7 +13,7 @@ interface Delay {
   stop(): void;
 }
 
-/** Delays one piece of work at a time. */
+/** Creates a timer that delays one piece of work at a time, and ends with the calling reactive scope. */
 export function useDelay(): Delay {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const stop = () => clearTimeout(timer);

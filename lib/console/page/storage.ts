@@ -12,7 +12,7 @@ export function recall(key: string, place: Place = 'localStorage'): string | nul
   }
 }
 
-/** Returns the strings stored under a key as a JSON list, or an empty list if anything else is stored. */
+/** Returns the strings that are stored under a key as a JSON list, or an empty list if anything else is stored. */
 export function recallTexts(key: string, place: Place = 'localStorage'): readonly string[] {
   try {
     const kept: unknown = JSON.parse(recall(key, place) ?? '[]');

@@ -39,14 +39,14 @@ export function formatClock(time: string | number): string {
   return `${clock.format(date)}.${String(date.getMilliseconds()).padStart(3, '0')}`;
 }
 
-/** Formats a time as `14:03:07.250` for today, and as `21 Nov, 14:03:07.250` for any other day. */
+/** Formats a time of today as `14:03:07.250`, and any other time as `21 Nov, 14:03:07.250`. */
 export function formatMoment(time: string | number): string {
   const date = new Date(time);
   const isToday = date.toDateString() === new Date().toDateString();
   return isToday || !isTime(date) ? formatClock(time) : `${day.format(date)}, ${formatClock(time)}`;
 }
 
-/** Formats a time as `14:03:07` for the same day as `now`, and as `21 Nov, 14:03:07` for any other day. */
+/** Formats a time on the same day as `now` as `14:03:07`, and any other time as `21 Nov, 14:03:07`. */
 export function formatSince(time: number, now: number): string {
   const date = new Date(time);
   if (!isTime(date)) return noTime;
@@ -98,7 +98,7 @@ export function beginningOf(text: string): string {
   return text.length > longestText ? `${text.slice(0, longestText)}…`.toWellFormed() : text;
 }
 
-/** Formats a value on one line: a float with seven digits, and only the beginning of a long string. */
+/** Formats a value on one line: a float has at most seven digits, and only the beginning of a long string is shown. */
 export function formatValue(value: Value | null | undefined): string {
   if (value === undefined) return '';
   if (typeof value === 'string') return beginningOf(value);

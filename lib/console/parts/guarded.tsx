@@ -23,7 +23,7 @@ interface GuardedProps {
   readonly fault?: (props: FaultProps) => JSX.Element;
 }
 
-/** Draws the children and contains their errors. */
+/** An error boundary: draws its children, and shows an error in them in place. */
 export function Guarded(props: GuardedProps) {
   return (
     <ErrorBoundary
@@ -42,7 +42,7 @@ export function Guarded(props: GuardedProps) {
   );
 }
 
-/** Like `For`, but guards each item: a failed item is drawn again when its data changes. */
+/** Like Solid's `For`, but guards each item: a failed item is drawn again when its data changes. */
 export function GuardedFor<T>(props: {
   readonly each: readonly T[] | undefined;
   readonly as?: GuardedProps['as'];

@@ -81,8 +81,8 @@ export function placeOf(
 }
 
 /**
- * Describes the next change in words: `open until 18:00 today`, `closed until Mon 06:30`, `fires at 12:00 tomorrow`. Returns an empty
- * string if nothing changes.
+ * Describes the next change of a schedule entry in words: `open until 18:00 today`, `closed until Mon 06:30`, `fires at 12:00 tomorrow`.
+ * Returns an empty string if nothing will change.
  */
 export function nextText({ bars, open, next }: ScheduleEntry, zone: string, nowMs: number): string {
   const [first] = next;
@@ -95,7 +95,7 @@ export function nextText({ bars, open, next }: ScheduleEntry, zone: string, nowM
   return first === undefined ? state : `${state} until ${momentText(Date.parse(first.time), zone, nowMs)}`;
 }
 
-/** Formats a moment: `18:00 today`, `06:00 tomorrow`, `Mon 06:00`. */
+/** Formats a moment in a time zone relative to today: `18:00 today`, `06:00 tomorrow`, `Mon 06:00`. */
 export function momentText(timeMs: number, zone: string, nowMs: number): string {
   const [there, now] = [localTime(timeMs, zone), localTime(nowMs, zone)];
   const time = there.toISOString().slice(11, there.getUTCSeconds() === 0 ? 16 : 19);

@@ -15,7 +15,7 @@ import { installation } from './installation.ts';
 const places = ['start', 'alarms', 'parameters', 'dashboards', 'history'];
 const dots = 'M5 12h.01M12 12h.01M19 12h.01';
 
-/** `view` is the name of the current view. */
+/** Shows the links to all views. `view` is the name of the current view. */
 export function Navigation(props: { readonly view: string }) {
   let more!: HTMLDialogElement;
   const isPhone = useMedia('(max-width: 600px)');

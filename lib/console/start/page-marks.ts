@@ -12,7 +12,7 @@ const icons = {
 /** The number of unacknowledged alarms plus the number of connections with a problem. */
 export const troubleCount = () => alarms.unacknowledged() + installation.troubled().length;
 
-/** Keeps the title and the icon up to date: `(2) Log · Studio 1`. */
+/** Keeps the title and the icon of the page up to date: `(2) Log · Studio 1`. */
 export function markPage(view: Accessor<string>): void {
   createEffect(() => {
     const count = troubleCount();

@@ -28,7 +28,7 @@ export interface Target {
   readonly isFree: boolean;
 }
 
-/** A drag in progress: a widget on the grid, its corner, or a new widget. */
+/** A drag in progress: of a widget on the grid, of a widget's corner, or of a new widget. */
 export interface Drag {
   readonly kind: 'move' | 'resize' | 'new';
   readonly key: string;

@@ -27,7 +27,7 @@ interface Step {
 export type Draft = ReturnType<typeof createDraft>;
 
 /**
- * Creates the draft for a file, owned by the calling reactive scope. `etag` is empty for a new file, which begins with the text of
+ * Creates the draft of a panel's file, owned by the calling reactive scope. `etag` is empty for a new file, which begins with the text of
  * `source`.
  */
 export function createDraft(first: SourceFile) {

@@ -182,7 +182,7 @@ export function allGrids(grid: Grid): Grid[] {
   return [grid, ...grid.items.flatMap((item) => gridsIn(item).flatMap(allGrids))];
 }
 
-/** Returns whether a position on a grid is free, not counting the excluded items. */
+/** Returns whether a position on a grid is free for a widget of this size, not counting the excluded items. */
 export function isFree(grid: Grid, at: Pair, size: Pair, except: readonly string[] = []): boolean {
   const highest = grid.isOpen ? maxLines : grid.rows;
   if (at[0] < 1 || at[1] < 1 || at[0] + size[0] - 1 > grid.columns || at[1] + size[1] - 1 > highest) return false;
@@ -214,7 +214,7 @@ export function pinned(before: Grid, after: Grid): Op[] {
   });
 }
 
-/** Splits the path of an item into the path of its list and its index. */
+/** Splits the path of an item into the path of its list and its index in the list. */
 export function splitPath(path: string): { readonly list: string; readonly index: number } {
   const [, list = '', index = '0'] = /^(.*)\[(\d+)\]$/.exec(path) ?? [];
   return { list, index: Number(index) };
@@ -235,7 +235,7 @@ export function readPath(text: string): Path | undefined {
   return path;
 }
 
-/** Applies edits to data. An edit that does not fit changes nothing, because the hub reports the error. */
+/** Applies edits to the data of a panel. An edit that does not fit changes nothing, because the hub reports the error. */
 export function applyOps(data: unknown, ops: readonly Op[]): unknown {
   return ops.reduce((now, op) => {
     const path = readPath(op.path);

@@ -93,7 +93,7 @@ function settingsOf({ properties = {}, required = [] }: Schema): Setting[] {
     .map(([name, schema]) => ({ name, schema: plain(schema), isRequired: required.includes(name) }));
 }
 
-/** Returns a schema without the alternative that permits a variable such as `${n}`. */
+/** Returns a setting's schema without the alternative that permits a variable such as `${n}`. */
 export function plain(schema: Schema): Schema {
   const { anyOf, ...others } = schema;
   if (anyOf === undefined) return schema;

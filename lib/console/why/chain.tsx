@@ -113,7 +113,7 @@ function WhatHappened(props: { readonly change: Cause }) {
   );
 }
 
-/** Shows the writer, with a link to its view if the user may see that view. Writers on another hub have no link. */
+/** Shows the writer of a change, with a link to the writer's view if the user may see that view. Writers on another hub have no link. */
 export function Author(props: Pick<CausedChange, 'origin' | 'awaySince'>) {
   const link = () => {
     const { kind, name, file } = props.origin;

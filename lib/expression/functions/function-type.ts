@@ -22,7 +22,7 @@ export interface Overload {
   readonly compute: (...values: any[]) => unknown;
 }
 
-/** Defines a function on numbers that returns a number. */
+/** Defines a function that takes only numbers and returns a number. */
 export function numeric(
   usage: string,
   summary: string,

@@ -64,8 +64,8 @@ export const timeFunctions: readonly FunctionType[] = [
 ];
 
 /**
- * CEL's functions for points in time and durations. Counting starts where CEL starts: months, days of the week and days of the year start
- * at 0.
+ * CEL's functions for points in time and durations. As in CEL, counting starts where CEL starts: months, days of the week and days of the
+ * year start at 0.
  */
 export const pointInTimeFunctions: readonly FunctionType[] = [
   define(['timestamp(seconds)', 'timestamp(text)'], 'a point in time', {

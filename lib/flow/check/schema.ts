@@ -113,7 +113,7 @@ export const flowFileSchema = z.strictObject(
   { error: 'an object such as { connections: { … }, rules: [ … ] }' },
 );
 
-/** A TypeScript flow file, in which a function creates the rules. */
+/** The schema for a TypeScript flow file, in which a function creates the rules. */
 export const flowProgramSchema = flowFileSchema.extend({
   rules: z
     .custom<RulesFunction>((rules) => typeof rules === 'function', {

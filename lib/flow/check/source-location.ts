@@ -151,7 +151,7 @@ const parametersPerUpdate = 1000;
 
 /**
  * Returns the key of a connection: the hash of its text, a space, and a hash of its text, folder, parameters and the files named in its
- * settings. The text consists of the settings as written in the file, without `description`.
+ * settings. The text consists of the settings as written in the flow file, without `description`.
  */
 export function connectionKey(
   settings: unknown,
@@ -171,8 +171,8 @@ export function connectionKey(
 }
 
 /**
- * Returns the key of a rule: its file and `item`, which is its text in the file. For a rule created by a program, the program's version and
- * the rule's index replace the text.
+ * Returns the key of a rule: its file, and `item`, which is the rule's text in the file. For a rule that a program creates, the program's
+ * version and the rule's index replace the text.
  */
 export function ruleKey({ name }: { name: string }, item: unknown): string {
   return JSON.stringify([name, item]);

@@ -16,7 +16,7 @@ const flowFilePattern = /(?:(?<!\.device)\.json5|(?<!\.d|\.spec|\.test)\.ts)$/;
 /** Matches hidden files, files and folders whose names begin with an underscore, packages, and dashboard folders. */
 const skippedPattern = /(^|[\\/])([._]|(node_modules|dashboards)([\\/]|$))/;
 
-/** Returns whether a path within a folder is skipped, together with everything below the path. */
+/** Returns whether a path within a folder is skipped in the search for flow files, together with everything below the path. */
 export function isSkipped(path: string): boolean {
   return skippedPattern.test(path);
 }

@@ -15,8 +15,8 @@ export interface CodeFile {
 }
 
 /**
- * A TypeScript flow. `name` is its file as given, and `path` is the absolute path. `version` identifies the content of all its files, which
- * `files` contains by absolute path.
+ * A TypeScript flow. `name` is its file as given, and `path` is the absolute path. `files` contains all its files by absolute path, and
+ * `version` identifies the content of these files.
  */
 export interface FlowCode {
   readonly name: string;
@@ -48,7 +48,7 @@ export function numberOf(flow: string): number {
   return number;
 }
 
-/** Runs work on behalf of a flow. Everything started by the work is attributed to the flow. */
+/** Runs work on behalf of a flow. Everything that the work starts, such as a timer, is attributed to the flow. */
 export function runInFlow<Result>(flow: string, work: () => Result): Result {
   const before = holder[0]!;
   holder[0] = numbers.get(flow) ?? 0;
@@ -68,7 +68,7 @@ export function versionOf(content: Uint8Array): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-/** Returns whether a file is the author's code and not part of a package or the hub. */
+/** Returns whether a file is the author's code, that is, not part of a package or the hub. */
 export function isOwnCode(path: string): boolean {
   return !/[\\/]node_modules[\\/]/.test(path) && !path.startsWith(hubFolder + sep);
 }

@@ -3,7 +3,7 @@
 import { Session } from 'node:inspector';
 import { fileURLToPath } from 'node:url';
 
-/** A location in a file, as displayed. */
+/** A location in a file, in the form in which it is displayed. */
 export interface Place {
   readonly name: string;
   readonly line: number;

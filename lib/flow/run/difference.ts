@@ -15,7 +15,7 @@ export function differenceOf(left: Iterable<string>, come: Iterable<string>): Di
   };
 }
 
-/** Formats a difference as one line: `1 added, 2 changed`. */
+/** Formats the difference that a reload makes, as one line: `1 added, 2 changed`. */
 export function formatDifference(difference: Difference): string {
   return Object.entries(difference)
     .filter(([, names]) => names.length > 0)

@@ -16,7 +16,7 @@ export interface ManualSwitch {
   readonly term?: SwitchTerm | undefined;
 }
 
-/** A rule or connection that can be switched. */
+/** A rule or connection that an operator can switch. */
 export interface Switchable {
   readonly kind: 'rule' | 'connection';
   readonly name: string;
@@ -218,7 +218,7 @@ export class ManualSwitches {
   }
 }
 
-/** Formats a term: `, until 2026-11-29T22:00:00.000Z: repairs`. */
+/** Formats the term of a switch: `, until 2026-11-29T22:00:00.000Z: repairs`. */
 export function describeTerm(term: SwitchTerm | undefined): string {
   if (term === undefined) return '';
   const until = term.until === null ? 'for good' : `until ${new Date(term.until).toISOString()}`;

@@ -16,7 +16,7 @@ export interface StepType {
   prepare(setting: unknown, context: StepContext): PreparedStep;
 }
 
-/** The context in which a step is prepared. */
+/** The context in which the check prepares a step. */
 export interface StepContext {
   /** The type of the values that enter the step; undefined if the type is not known. */
   readonly type: ValueType | undefined;
@@ -26,7 +26,7 @@ export interface StepContext {
   prepare(items: readonly unknown[]): readonly PreparedStep[];
 }
 
-/** A step that is ready to run, and its output type. */
+/** A step that is ready to run, with the type of the values that it emits. */
 export interface PreparedStep {
   readonly type: ValueType | undefined;
   /** The expressions that the step evaluates as soon as a value arrives, set by the check. Undefined if the step takes time. */
@@ -34,7 +34,7 @@ export interface PreparedStep {
   create(runtime: StepRuntime): Operator;
 }
 
-/** The environment of a step when its rule starts. */
+/** What a step needs when its rule starts: the clock, and functions that report and account for held values. */
 export interface StepRuntime {
   readonly scheduler: SchedulerLike;
   /** A clock for steps that hold each value separately: a delayed value keeps the cause with which it arrived. */

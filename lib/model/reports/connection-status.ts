@@ -45,7 +45,7 @@ export interface WireTotals {
   readonly refused?: number;
 }
 
-/** A way through a connection: a change at one of the addresses in `from` may change each address in `to`. */
+/** A way through a connection: a change at one of the addresses in `from` may lead to a change at each address in `to`. */
 export interface Way {
   readonly connection: string;
   readonly type: string;

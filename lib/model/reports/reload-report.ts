@@ -37,7 +37,7 @@ export interface LoadReport {
 
 // The state of the shadow, and its deviations from the live results: plain data, copied on request.
 
-/** The maximum number of deviations that are kept; the newest deviations are kept. */
+/** The maximum number of deviations that a shadow report keeps; the newest deviations are kept. */
 export const keptDeviations = 1000;
 
 export interface ShadowReport {

@@ -33,7 +33,7 @@ export interface KeptAge {
 /** The maximum number of pauses that are stored separately. When there are more, the two oldest pauses are merged. */
 const mostPauses = 256;
 
-/** Reads the clocks of this thread. The clocks of other threads count from a different start. */
+/** Reads both clocks in this thread. In another thread, the clock that never jumps counts from a different start. */
 export function readClocks(): ClockReading {
   return { wall: Date.now(), steady: performance.now() };
 }
@@ -43,7 +43,7 @@ export function beginAge(timeMs: number): KeptAge {
   return { ran: timeMs, wall: timeMs, pauses: [] };
 }
 
-/** Reads pauses from a database. Invalid pauses are omitted, because a user may have edited the database. */
+/** Parses pauses that are stored in a database. Invalid pauses are omitted, because a user may have edited the database. */
 export function readPauses(text: string): AgePause[] {
   try {
     const pauses: unknown = JSON.parse(text);

@@ -35,7 +35,7 @@ export function readDurationMs(input: unknown): number {
   return durationMs;
 }
 
-/** Returns a duration of any length in milliseconds, or undefined if a string is not a duration. */
+/** Parses a duration of any length to milliseconds. Returns undefined if a string is not a duration. */
 export function parseDurationMs(input: number | string): number | undefined {
   return typeof input === 'string' ? readText(input) : input;
 }

@@ -2,7 +2,7 @@
 // reveals such jumps.
 import { type Scheduler, within } from './deadline.ts';
 
-/** A clock jump: the expected time and the displayed time, in milliseconds since 1970. */
+/** A clock jump: the expected time before the jump, and the time that the clock then shows, in milliseconds since 1970. */
 export interface ClockJump {
   readonly before: number;
   readonly after: number;
@@ -107,7 +107,7 @@ const units = [
   ['s', 1],
 ] as const;
 
-/** Describes a jump: `the clock was set back by 1 h, from 2026-11-22T14:00:00.000Z to 2026-11-22T13:00:00.000Z`. */
+/** Describes a clock jump: `the clock was set back by 1 h, from 2026-11-22T14:00:00.000Z to 2026-11-22T13:00:00.000Z`. */
 export function describeJump({ before, after }: ClockJump): string {
   const by = `${spanText(Math.abs(after - before))}, from ${isoTime(before)} to ${isoTime(after)}`;
   return after < before

@@ -27,7 +27,9 @@ export function whyNotOff(address: string): string {
   return reasons().get(address) ?? '';
 }
 
-/** Delivers pending releases whenever the link returns and, as far as possible, when the page closes. Call this once. */
+/**
+ * From now on, delivers pending releases whenever the link returns and, as far as possible, when the page closes. Call this once per page.
+ */
 export function deliverReleases(): void {
   hub.state$.subscribe(({ name }) => name === 'resuming' && releases.retry());
   addEventListener('pagehide', () => releases.pending.forEach(sendAtEnd));

@@ -31,7 +31,7 @@ interface PendingRelease {
   pause: ReturnType<typeof setTimeout> | undefined;
 }
 
-/** Creates the releases; `former` contains the pending releases from an earlier page in this tab. */
+/** Creates the releases of a page. `former` contains the addresses of pending releases from an earlier page in this tab. */
 export function createReleases(former: readonly string[], { send, changed, settled }: ReleasesOptions): Releases {
   /**
    * The pending releases by address. Their number is limited by the number of pressed buttons, because an acknowledged release is removed.

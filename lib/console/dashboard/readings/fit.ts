@@ -20,7 +20,10 @@ const share = 0.94;
 /** The maximum number of words for which line breaks are computed; the browser wraps longer strings. */
 const maxWords = 16;
 
-/** Fits text into a space. `widthOf` measures text at a font size of one pixel. */
+/**
+ * Returns the largest font size at which a text fits into a space, and the lines into which the text is broken. `widthOf` measures text at
+ * a font size of one pixel.
+ */
 export function fitInto(text: string, { width, height }: Place, widthOf: (text: string) => number): Fitted {
   const words = text.split(/\s+/).filter(Boolean);
   if (words.length > maxWords) {

@@ -105,7 +105,7 @@ export function Meter(props: WidgetProps<'meter'>) {
   );
 }
 
-/** The marks with numbers along a meter or a fader. */
+/** Shows marks with numbers along a meter or a fader. */
 export function Scale(props: {
   readonly isShown: boolean;
   readonly min: number;

@@ -20,7 +20,7 @@ interface Samples {
   putBefore(past: Past): void;
 }
 
-/** Creates samples with at most `most` values per row, one for each interval. */
+/** Creates an empty set of samples with `rowCount` rows and at most `most` values per row, one for each interval. */
 export function createSamples(rowCount: number, most: number, intervalSeconds: number): Samples {
   const times: number[] = [];
   const rows: (number | null)[][] = Array.from({ length: rowCount }, () => []);

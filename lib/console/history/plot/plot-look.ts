@@ -9,7 +9,7 @@ import type { TimeRange } from '../time/timeframe.ts';
 
 const mostLetters = 7;
 
-/** The kind of curve: numbers, booleans, the fraction of time for which a boolean was true, or marks for events. */
+/** The kind of curve that a plot shows: numbers, booleans, the fraction of time for which a boolean was true, or marks for events. */
 export type Shape = 'numbers' | 'booleans' | 'shares' | 'marks';
 
 export interface PlotLook {

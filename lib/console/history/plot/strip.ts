@@ -17,7 +17,7 @@ const stepsMs = [
   ...[1, 7, 30, 365].map((days) => days * dayMs),
 ];
 
-/** Divides a range at round local times into at most `most` parts, and counts the changes in each part. */
+/** Divides a range of time at round local times into at most `most` slots, and counts the changes in each slot. */
 export function slotsOf(range: TimeRange, history: History | undefined, most: number): Slot[] {
   const spanMs = range.to - range.from;
   const stepMs = stepsMs.find((step) => spanMs / step <= Math.max(1, most - 1)) ?? stepsMs.at(-1)!;

@@ -6,7 +6,7 @@ const withSeconds = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 const withoutSeconds = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short' });
 const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
 
-/** Returns the label for a grid line: `03:04:10`, `03:04`, or `22 Nov` where a day starts. */
+/** Returns the label for a grid line on a time axis: `03:04:10`, `03:04`, or `22 Nov` where a day starts. */
 export function axisText(time: number, spanMs: number, incrementMs: number): string {
   const date = new Date(time);
   const isMidnight = date.getHours() === 0 && date.getMinutes() === 0 && date.getSeconds() === 0;

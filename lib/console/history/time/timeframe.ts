@@ -26,13 +26,13 @@ export function rangeOf(frame: Timeframe, now: number): TimeRange {
   return isFollowing(frame) ? { from: now - frame.lastMs, to: now } : frame;
 }
 
-/** Moves the range by the given milliseconds, forward if positive. A range that reaches the present follows the clock. */
+/** Returns a timeframe moved by the given milliseconds, forward if positive. A range that reaches the present follows the clock. */
 export function pan(frame: Timeframe, now: number, ms: number): Timeframe {
   const { from, to } = rangeOf(frame, now);
   return settle({ from: from + ms, to: to + ms }, now);
 }
 
-/** Zooms in by `factor`. The time at the fraction `share` of the range, 0..1, stays in place. */
+/** Returns a timeframe zoomed in by `factor`. The time at the fraction `share` of the range, 0..1, stays in place. */
 export function zoom(frame: Timeframe, now: number, share: number, factor: number): Timeframe {
   const { from, to } = rangeOf(frame, now);
   const spanMs = Math.min(mostMs, Math.max(leastMs, (to - from) / factor));
@@ -45,7 +45,7 @@ function settle({ from, to }: TimeRange, now: number): Timeframe {
   return { from: Math.round(from), to: Math.round(to) };
 }
 
-/** Returns the most recent night that has started, from 22:00 to 06:00. */
+/** Returns the most recent night that has started, from 22:00 to 06:00 local time. */
 export function lastNight(now: number): TimeRange {
   const evening = atHour(now, 22);
   const from = evening <= now ? evening : atHour(now, 22, -1);
@@ -62,14 +62,14 @@ function atHour(time: number, hour: number, days = 0): number {
   return new Date(date.getFullYear(), date.getMonth(), date.getDate() + days, hour).getTime();
 }
 
-/** Returns the URL parameters of a timeframe. */
+/** Returns the URL parameters that represent a timeframe. */
 export function paramsOf(frame: Timeframe): { readonly from: string; readonly to: string | undefined } {
   if (!isFollowing(frame)) return { from: new Date(frame.from).toISOString(), to: new Date(frame.to).toISOString() };
   const [unit, ms] = Object.entries(unitsMs).find(([, ms]) => frame.lastMs % ms === 0) ?? ['s', 1000];
   return { from: `-${Math.max(1, Math.round(frame.lastMs / ms))}${unit}`, to: undefined };
 }
 
-/** Parses URL parameters. Returns undefined if they contain no valid timeframe. */
+/** Returns the timeframe that URL parameters represent, or undefined if they do not contain a valid timeframe. */
 export function timeframeOf({
   from = '',
   to = '',
@@ -88,7 +88,7 @@ export function timeframeOf({
 
 let aheadMs = 0;
 
-/** Returns the hub's time in milliseconds since 1970, according to its last response. */
+/** Returns the hub's current time in milliseconds since 1970, estimated from its last response. */
 export function hubNow(): number {
   return Date.now() + aheadMs;
 }

@@ -66,5 +66,5 @@ export interface FieldProps {
   refuse(sentence: string): void;
 }
 
-/** The id of the element that contains the field's error. */
+/** The id of the element that shows the field's error. */
 export const mistakeId = 'editor-mistake';

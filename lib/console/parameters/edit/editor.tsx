@@ -9,7 +9,7 @@ import { createDraft, type FieldProps, mistakeId } from './draft.ts';
 import { restoreLineBreaks, withLineFeeds } from './line-breaks.ts';
 import { createNumberDraft } from './number-draft.ts';
 
-/** The parameter to edit, which must exist. */
+/** The properties of an editor: the parameter to edit, which must exist. */
 export interface EditorProps {
   readonly address: string;
   readonly type: ValueType;

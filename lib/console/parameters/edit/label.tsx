@@ -11,7 +11,7 @@ import { DetailForm } from './detail-form.tsx';
 const longestLabel = 200;
 const longestUnit = 16;
 
-/** A form for the label and unit; `close` is called when the label was saved or the form was cancelled. */
+/** A form for the label and unit of a parameter. `close` is called when the label has been saved or the form has been cancelled. */
 export default function LabelForm(props: {
   readonly address: string;
   readonly about: About | undefined;

@@ -50,7 +50,7 @@ export function UsedBy(props: { readonly address: string }) {
   );
 }
 
-/** A form for a new name; `close` is called when the name was saved or the form was cancelled. */
+/** A form for renaming a parameter. `close` is called when the name has been saved or the form has been cancelled. */
 export default function RenameForm(props: { readonly address: string; readonly close: () => void }) {
   const { connectionId, parameterId } = parseAddress(props.address);
   const [name, setName] = createSignal(parameterId);

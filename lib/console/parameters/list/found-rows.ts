@@ -25,7 +25,7 @@ export interface FoundRows {
   fold(folder: Row, isOpen: boolean): void;
 }
 
-/** Searches according to the URL until the calling reactive scope is disposed. */
+/** Searches the catalogue for the search text in the URL, until the calling reactive scope is disposed. */
 export function useFoundRows(catalogue: Accessor<Catalogue | undefined>): FoundRows {
   const [openFolders, setOpenFolders] = createSignal<ReadonlySet<string>>(new Set<string>());
   const text = () => route().params.search ?? '';

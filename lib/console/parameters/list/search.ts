@@ -4,7 +4,7 @@
 import { createMatcher } from '../../../client/replica/replica-pattern.ts';
 
 export const searchModes = ['text', 'glob', 'regex'] as const;
-/** Addresses in order, and the same addresses in lower case. */
+/** The addresses in which a search takes place, in order, also in lower case. */
 export interface Searched {
   readonly addresses: readonly string[];
   readonly lowered: readonly string[];

@@ -203,7 +203,7 @@ export interface KnownConnection {
   readonly key: string;
 }
 
-/** The connections by Connection ID, in the order of the files. */
+/** The connections from an earlier check by Connection ID, in the order of the flow files. */
 export type KnownConnections = ReadonlyMap<string, KnownConnection>;
 
 /**
@@ -284,7 +284,7 @@ const hubType = defineConnectionType({
   run: () => of<ConnectionEvent>({ state: 'running' }).pipe(concatWith(NEVER)),
 });
 
-/** The hub as a connection, which has no inputs. */
+/** The plan for the connection `hub`, which stands for the hub itself and has no inputs. */
 export const hubConnection: ConnectionPlan = {
   id: hubId,
   file: '',

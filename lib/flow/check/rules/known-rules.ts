@@ -6,7 +6,7 @@ import { sortByDependency } from '../../../model/dependency-order.ts';
 import { type FlowFile, keyOfFile } from '../../files/flow-file.ts';
 import { type ConnectionPlan, type RulePlan, sourcesOf } from '../../plan.ts';
 
-/** A checked rule without its settle order, which is not known yet. */
+/** A checked rule whose position in the settle order is not known yet. */
 export type CheckedRule = Omit<RulePlan, 'settleOrder'>;
 
 /** The folders that enclose a rule, and the `enabled` and `shadow` settings that apply to all rules in them. */
@@ -87,7 +87,7 @@ const nothing: readonly never[] = [];
 
 type SortedRule = Pick<RulePlan, 'to' | 'isEnabled' | 'isShadow' | 'body'>;
 
-/** Returns the positions of the rules, by index, and of the connections with inputs between them, by Connection ID. */
+/** Returns the positions in the settle order: of the rules, by index, and of the connections with inputs between them, by Connection ID. */
 export function settleOrderOf(
   rules: readonly SortedRule[],
   connections: readonly ConnectionPlan[],

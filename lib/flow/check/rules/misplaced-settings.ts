@@ -36,7 +36,7 @@ const otherSteps: ReadonlyMap<string, string> = new Map([
   ['sleep', 'delay'],
 ]);
 
-/** Returns the step that another name stands for, or undefined if no such step is known. */
+/** Returns the step for which a name from another language stands, or undefined if no such step is known. */
 export function stepMeantBy(name: string): string | undefined {
   return otherSteps.get(name);
 }

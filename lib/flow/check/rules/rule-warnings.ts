@@ -20,7 +20,7 @@ export interface WarningContext {
   typeOf(address: string): ValueType | undefined;
 }
 
-/** Returns the warnings, one line each, with the location of the rule. */
+/** Returns the warnings about rules, one line each, with the location of the rule. */
 export function warningsOf(context: WarningContext): string[] {
   const warnings = [...clashesOf(context), ...staleReadsOf(context)];
   if (warnings.length <= maxReported) return warnings;

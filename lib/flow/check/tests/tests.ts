@@ -98,7 +98,7 @@ function isEmpty(values: object = {}): boolean {
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** The parts of a hub that tests can access. */
+/** What the check of tests has to know about a hub: its parameters and its connections. */
 export interface Testable {
   /** Returns the parameter with an address. If there is none, adds an error at the location and returns undefined. */
   find(location: SourceLocation, address: string): TestedParameter | undefined;

@@ -100,7 +100,7 @@ export function waysOf({ id, type, settings, inputs, parameters, folder }: Conne
 /** Finds the locations of connection settings in flow files. */
 export type Placing = Pick<Plan, 'lineAbout'>;
 
-/** Checks that connections have started. Errors: `cannot-start`, with one line per failed connection. */
+/** Checks that the given connections have started. Errors: `cannot-start`, with one line per failed connection. */
 export function expectStarted(
   statuses: readonly Pick<ConnectionStatus, 'id' | 'state' | 'reason'>[],
   { lineAbout }: Placing,

@@ -8,7 +8,7 @@ import type { RuleReports } from './rule-reports.ts';
 import type { RuleSources } from './rule-sources.ts';
 import type { RuleTrace, Traces } from './trace.ts';
 
-/** The objects that all rules of a hub share. */
+/** The objects that all rules of a hub share, such as the graph and the clock. */
 export interface RuleRuntime {
   readonly graph: Graph;
   /** The clock for steps that take time, and for restarts. */
@@ -27,7 +27,7 @@ export interface RuleOutput {
   fail(error: unknown, destination?: string): void;
 }
 
-/** The environment in which the body of a rule runs. */
+/** What the body of a running rule needs: its plan, its sources, its output and its trace. */
 export interface RuleContext {
   readonly plan: RulePlan;
   readonly runtime: RuleRuntime;

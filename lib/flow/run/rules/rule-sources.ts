@@ -170,7 +170,7 @@ class ChangeListener implements Listener<Value | undefined> {
 
 // Named sources. All named sources are read together when the writes of a turn have settled, so no rule sees half of a turn.
 
-/** Values by name; undefined if a value is unknown. */
+/** The scope of an expression: values by name; undefined if a value is unknown. */
 export type Scope = Record<string, Value | undefined>;
 
 /** Which of the sources are triggers that have fired since the last read, by position. Undefined if no source is a trigger. */
