@@ -6,7 +6,7 @@ import type { Writable } from 'node:stream';
 import { printableLines } from '../model/printable.ts';
 
 export interface Console {
-  /** Prints text of one or more lines. */
+  /** Prints text of one or more lines to standard output. */
   print(text: string): void;
   printError(text: string): void;
 }
@@ -15,7 +15,7 @@ export interface Console {
 export interface PacedConsole extends Console {
   /** Whether so much output has not been read yet that the command should wait. */
   readonly isBehind: boolean;
-  /** Resolves when the reader has read all output. */
+  /** Resolves as soon as the reader has read all output. */
   whenTaken(): Promise<void>;
 }
 

@@ -60,7 +60,7 @@ const dashboard = 'dashboards/studio.json5';
 
 /** The settings in the first flow file that depend on where the hub runs. */
 export interface Place {
-  /** The store's folder, relative to the flow file. */
+  /** The path of the store's folder, relative to the flow file. */
   readonly data?: string;
   /** The IP address to listen on; empty stands for all interfaces. */
   readonly bindIp?: string;
@@ -82,7 +82,7 @@ export interface InitOptions extends Place {
 /** The files to create, by their path within the folder, and the hints to print afterwards. */
 interface Making {
   readonly files: ReadonlyMap<string, string>;
-  /** The commands with which to try the result. */
+  /** The commands with which the user can try the result. */
   readonly steps: readonly string[];
   /** The part after `/hub/` of the page's URL. */
   readonly page: string;

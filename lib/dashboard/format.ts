@@ -101,7 +101,7 @@ const zone = z
   .optional()
   .describe('Time zone such as "Europe/Berlin"; default: the time zone of the screen');
 
-/** The settings that every widget has. */
+/** The schemas for the settings that every widget has. */
 const place = {
   id: id.optional().describe('Name of the widget, for `layouts`'),
   label: text().optional().describe('Label on the widget; default: the label of the parameter'),

@@ -89,7 +89,7 @@ interface Grid {
   readonly widgets: readonly Loose[];
 }
 
-/** A widget of any type, as returned by its schema. */
+/** A widget of any type, as validated by the schema of its type. */
 type Loose = Record<string, unknown> & { id?: string; size: Pair; at?: Pair };
 /** The types of widgets that contain other widgets. */
 type Outer = 'group' | 'tabs';

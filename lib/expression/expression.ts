@@ -305,7 +305,7 @@ function addNames(part: Part, bound: ReadonlySet<string>, names: Set<string>): v
   } else for (const inner of partsOf(part)) addNames(inner, bound, names);
 }
 
-/** Returns whether a part calls a method that binds a name. */
+/** Returns whether a part of the tree calls a method that binds a name. */
 function bindsName({ op, args }: Part): boolean {
   return op === 'rcall' && bindingMethods.has((args as [string])[0]);
 }

@@ -14,7 +14,7 @@ const limits = {
   maxCallArguments: 16,
 };
 
-/** The CEL type of each value type. */
+/** The CEL type that represents each value type. */
 const celTypes = { S: 'string', B: 'bool', I: 'double', F: 'double', T: 'double' } as const;
 export const valueTypes: Readonly<Record<string, ValueType>> = { string: 'S', bool: 'B', double: 'F' };
 

@@ -108,12 +108,12 @@ export class FlowLoader {
     return { plan, mistakes: mistakes.items, files };
   }
 
-  /** Yields the flow files and instances that the last load could read. */
+  /** Yields the flow files and instances that could be read in the last load. */
   *filesNow(): Generator<FlowFile, void, void> {
     for (const { files } of this.#kept.values()) yield* files.values();
   }
 
-  /** The full paths of the templates that the files use. */
+  /** The full paths of the templates that the flow files use. */
   get templates(): readonly string[] {
     return [...new Set([...this.filesNow()].flatMap(({ templates = [] }) => templates))];
   }

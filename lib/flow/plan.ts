@@ -126,7 +126,7 @@ export interface ExpressionBody {
   readonly listensToWrites: boolean;
   /** Whether the rule runs once when it starts. */
   readonly runsAtStart: boolean;
-  /** The parts of the rule as written, for display. */
+  /** The settings of the rule as written, for display. */
   readonly written: WrittenRule;
 }
 

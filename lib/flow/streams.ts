@@ -81,7 +81,7 @@ export class Streams {
     return new Observable((subscriber) => runInFlow(this.#flow, () => stream.subscribe(subscriber)));
   }
 
-  /** Connects the streams to the sources of the rule that subscribes next. */
+  /** Connects the streams to the sources of the rule that is the next to subscribe. */
   connect(sources: Sources): void {
     this.#sources = sources;
   }

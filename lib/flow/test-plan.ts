@@ -62,7 +62,7 @@ export interface TestPlan {
   readonly startMs: number | undefined;
   readonly given: readonly Assignment[];
   readonly steps: readonly TestStep[];
-  /** The connections whose devices the test simulates. */
+  /** The IDs of the connections whose devices the test simulates. */
   readonly played: ReadonlySet<string>;
   /** Addresses that seem to belong to other hubs and whose types are not known. If there are any, the test cannot run. */
   readonly unknown: readonly string[];

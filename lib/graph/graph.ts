@@ -209,7 +209,7 @@ export class Graph extends ParameterTable {
     this.#unset.next(node);
   }
 
-  /** Ends the pending write to a parameter with an error. */
+  /** Ends the pending write to a parameter with an error, which those who wait for the write receive. */
   settle(node: StateNode, error: HubError): void {
     const { wanted } = node;
     if (wanted === undefined) return;

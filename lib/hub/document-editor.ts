@@ -54,7 +54,7 @@ interface DocumentParts {
   /** Records a save of documents in the audit. */
   readonly note: (by: Origin, cause: string) => void;
   readonly revisions: Revisions;
-  /** Returns the folder for the journal of a save. */
+  /** Returns the path of the folder in which the journal of a save is kept. */
   readonly ownFolder: () => Promise<string>;
 }
 

@@ -73,7 +73,7 @@ export interface EditOptions {
 /** The parts of the hub that the editor needs. */
 export interface EditorParts extends EditOptions {
   readonly loader: FlowLoader;
-  /** Runs work during which no files are loaded. */
+  /** Runs work, during which no flow files are loaded. */
   readonly exclusively: <Result>(work: () => Promise<Result>) => Promise<Result>;
   /** Loads and runs the saved files. Call this only within `exclusively`. Errors: the same as `Reloader.reload`. */
   readonly reload: (by: Origin, comment: string) => Promise<Reload>;
@@ -118,7 +118,7 @@ const ruleOrder = [
 /** A file as edited by a change set. */
 interface Edited {
   readonly found: FoundFile;
-  /** The file before the edit. Undefined if the file is new. */
+  /** The file's text and ETag before the edit. Undefined if the file is new. */
   readonly before: FileText | undefined;
   /** The text after the edit. Undefined if the file is to be removed. */
   readonly text: string | undefined;

@@ -307,7 +307,7 @@ class HubLeadership implements Leadership {
     if (!this.#hasEnded) this.#parts.connections.holdSome(held);
   }
 
-  /** Records that everything that may run has been started. */
+  /** Records that all connections and rules that may run have been started. */
   started(): void {
     this.#isStarted = true;
     if (this.#term !== undefined) this.hasBegun = true;

@@ -68,7 +68,7 @@ export interface RunOptions {
 export interface HubOptions extends RunOptions {
   /** The paths of flow files, and of folders with flow files. */
   readonly paths: readonly string[];
-  /** The connection types. The default is the types in the registry. */
+  /** The connection types by name. The default is the types in the registry. */
   readonly types?: ConnectionTypes | undefined;
   /** true means that the hub reloads when a flow file, or a file named in a flow file, is saved, added or deleted. */
   readonly watch?: boolean;

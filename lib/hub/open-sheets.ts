@@ -11,7 +11,7 @@ export const maxSheetsPerUser = 50;
 export interface OpenSheet {
   /** The name of the user, or of the client if there is no user. */
   readonly user: string;
-  /** The name of the rule; empty for a new rule. */
+  /** The name of the rule that is open; empty for a new rule. */
   readonly rule: string;
   /** When the sheet was opened, in milliseconds since 1970. */
   readonly since: number;

@@ -19,7 +19,7 @@ export interface Recipe {
   readonly about: readonly string[];
   readonly variables: readonly RecipeVariable[];
   readonly text: string;
-  /** The file extension, `.json5` or `.ts`. */
+  /** The file extension of the recipe, `.json5` or `.ts`. */
   readonly ending: string;
   /** The files to which the recipe refers, by path relative to its folder. */
   readonly companions: ReadonlyMap<string, string>;
@@ -67,7 +67,7 @@ export async function readRecipe(name: string): Promise<Recipe> {
   throw new HubError('bad-request', `--recipe: unknown recipe ${JSON.stringify(name)}${hint}`);
 }
 
-/** Returns the paths of the files in the cookbook. */
+/** Returns the paths of all files in the cookbook. */
 async function listFiles(): Promise<string[]> {
   return (await readdir(cookbook, { recursive: true })).map((file) => file.replaceAll('\\', '/')).sort();
 }

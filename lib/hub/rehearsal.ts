@@ -32,7 +32,7 @@ interface RehearsalParts {
   readonly sources: readonly string[];
   /** The last runs of the live rule, newest first. */
   readonly runs: readonly RuleRun[];
-  /** Recorded events, oldest first. */
+  /** Recorded events of the rule's sources, oldest first. */
   readonly recorded: readonly RehearsedEvent[];
   readonly find: (address: string) => Parameter | undefined;
   readonly now: number;

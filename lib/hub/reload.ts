@@ -52,7 +52,7 @@ export class Reloader {
     this.#log = log;
   }
 
-  /** The result of the last load of the flow files. */
+  /** The report on the last load of the flow files. */
   get report(): LoadReport {
     return this.#loader.report;
   }
@@ -121,7 +121,7 @@ export class Reloader {
     }
   }
 
-  /** Checks that the hub is running. Errors: `cannot-start`. */
+  /** Checks that the hub has not been stopped. Errors: `cannot-start`. */
   #expectRunning(): void {
     if (this.#isStopped) throw new HubError('cannot-start', 'the hub is shutting down');
   }

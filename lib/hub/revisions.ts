@@ -61,7 +61,7 @@ export class Revisions {
     return this.#all.find((one) => one.revision === revision);
   }
 
-  /** Adds a change set, and returns its number. */
+  /** Adds a change set, and returns its revision number. */
   add(made: Omit<KeptRevision, 'revision' | 'time'>): number {
     const revision = (this.#all.at(-1)?.revision ?? 0) + 1;
     const added = { revision, time: Date.now(), ...made };

@@ -14,7 +14,7 @@ import type { FileText } from './edit-files.ts';
 
 interface Instance {
   readonly name: string;
-  /** The absolute path of the template. */
+  /** The absolute path of the template from which the instance is created. */
   readonly templatePath: string;
   /** The name of the flow file that lists the instance. */
   readonly list: string;

@@ -76,7 +76,7 @@ class Edit {
   text: string;
   readonly splices: Splice[] = [];
   readonly #orderOf: KeyOrder;
-  /** The style is determined from the text before the edits. */
+  /** The tree and the style of the text. The style is determined before the edits and does not change. */
   #known: { readonly root: Json5Node | undefined; readonly style: Style } | undefined;
 
   constructor(text: string, orderOf: KeyOrder) {
@@ -334,7 +334,7 @@ class Edit {
     return { parent, part };
   }
 
-  /** Returns the index at which a new key is inserted. */
+  /** Returns the index among the items at which a new key is inserted. */
   #placeOf(path: Path, slots: readonly Slot[], behind: string | undefined): number {
     const names = slots.map(({ node }) => node.key!.name);
     if (behind !== undefined) return names.indexOf(behind) + 1;
@@ -344,7 +344,7 @@ class Edit {
     return names.findLastIndex((name) => order.includes(name) && order.indexOf(name) < rank) + 1;
   }
 
-  /** Returns the indentation of items within a node. */
+  /** Returns the indentation of the items within a node. */
   #indentWithin(node: Json5Node): string {
     const [first] = slotsOf(this.text, node);
     if (first?.startsLine) return indentAt(this.text, first.lead);
@@ -492,7 +492,7 @@ function trimEnd(text: string, bound: number, offset: number): number {
   return at;
 }
 
-/** Returns whether the closing bracket is on a later line. */
+/** Returns whether the closing bracket of a node is on a later line than the offset `tail`. */
 function isClosedLater(text: string, tail: number, { end }: Json5Node): boolean {
   return /[\n\r]/.test(text.slice(tail, end - 1));
 }

@@ -203,7 +203,7 @@ class Explanation {
     return new Found(`expected ${closing[part]} to close ${part}, got the end of the file`, offset);
   }
 
-  /** Returns the indentation of the line that contains a token. */
+  /** Returns the indentation of the line that contains a token, as a number of characters. */
   #indentOf({ offset }: Token): number {
     const start = this.#text.lastIndexOf('\n', offset - 1) + 1;
     return /^[ \t]*/.exec(this.#text.slice(start, offset))![0].length;

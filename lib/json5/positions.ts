@@ -69,7 +69,7 @@ interface ItemsWithin {
 interface FoundPlaces {
   /** The offsets of the items in each list in the outermost object, by the list's key. For a duplicate key, the first list counts. */
   readonly items: ReadonlyMap<string | number, readonly number[]>;
-  /** The offsets of the items in the outermost list. */
+  /** The offsets of the items, if the outermost value is a list. */
   readonly ownItems: readonly number[];
   /** The keys that occur a second time in the same object. */
   readonly duplicates: readonly { readonly path: Path; readonly offset: number }[];
@@ -101,7 +101,7 @@ export class KnownPlaces {
     this.#found = found;
   }
 
-  /** Returns the line and column of an offset. */
+  /** Returns the line and column of an offset in the text. */
   positionAt(offset: number): Position {
     this.#lines ??= linesOf(this.#source.text);
     const line = lastUpTo(this.#lines, offset);

@@ -31,7 +31,7 @@ export interface About {
   readonly min?: number | undefined;
   readonly max?: number | undefined;
   readonly step?: number | undefined;
-  /** All possible values, by name: `{ off: 0, on: 1 }`. */
+  /** All possible values of the parameter, by name: `{ off: 0, on: 1 }`. */
   readonly choices?: Readonly<Record<string, Value>> | undefined;
   readonly description?: string | undefined;
   /** The class of the values. Meters are excluded from history and traces; undefined means a state. */
@@ -69,7 +69,7 @@ export const originKinds = ['connection', 'rule', 'client', 'restored'] as const
 export interface Origin {
   readonly kind: (typeof originKinds)[number];
   readonly name: string;
-  /** The flow file that contains the rule. */
+  /** The flow file that contains the rule, if the author is a rule. */
   readonly file?: string;
   /** The hub on which the write was made. Omitted for this hub. */
   readonly hub?: string;

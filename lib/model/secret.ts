@@ -73,7 +73,7 @@ export function describeSetting(value: unknown, path: readonly (string | number)
   return isConnection || mayHoldSecret(path) ? hidden : withoutUserInfo(describe(withoutSecretSettings(value, path)));
 }
 
-/** The maximum depth to which values are shown. */
+/** The maximum depth to which a value is shown in an error. */
 const mostDepth = 8;
 
 /** Returns a value in a flow file with `***` instead of everything that may be a secret. Long lists are truncated. */

@@ -144,7 +144,7 @@ const token = new RegExp(
 /** Estimates the number of steps in a pattern's program. The estimate is too high rather than too low. */
 export function estimateSteps(pattern: string): number {
   const isFolded = /\(\?[A-Za-z]*i/.test(pattern);
-  /** The number of steps before each open group. */
+  /** The number of steps that precede each open group. */
   const before: number[] = [];
   let steps = 2;
   /** The number of steps that count once even if they are repeated. */

@@ -9,7 +9,7 @@ import { readEach } from './each.ts';
 import { Scope, unknownVariable } from './scope.ts';
 import { type Origin, Origins, type Part, partsOf, textOf, writtenOffset } from './text.ts';
 
-/** The keys of lists whose items may be repeated by `each`. */
+/** The keys of the lists in a flow file or dashboard whose items may be repeated by `each`. */
 const repeatable: ReadonlySet<string> = new Set(['rules', 'tests', 'widgets']);
 const mayExpand = /\$\{|\beach\b/;
 /** Matches the usual names of environment variables. */

@@ -90,7 +90,7 @@ export class Origins {
     this.#byContainer.set(container, origins);
   }
 
-  /** Returns the origins of the items in the list at a path. */
+  /** Returns the origin of each item in the list at a path. */
   ofList(list: readonly unknown[], path: SettingPath, scope: Scope): Origin[] {
     const known = this.#byContainer.get(list);
     return list.map((_, index) => known?.get(index) ?? { path: [...path, index], scope });

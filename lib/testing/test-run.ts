@@ -455,7 +455,7 @@ function formatTime(timeMs: number): string {
 /** The rules and connections in a plan that produce values, by the address of the parameter. */
 interface Makers {
   readonly rules: ReadonlyMap<string, readonly RulePlan[]>;
-  /** The connections that compute a parameter from other parameters. */
+  /** The connections that compute their read-only parameters, by the address of each such parameter. */
   readonly connections: ReadonlyMap<string, ConnectionPlan>;
 }
 

@@ -11,7 +11,7 @@ import { messageOf } from '../../model/error.ts';
 import { printableLines } from '../../model/printable.ts';
 import type { WatchdogData } from './watchdog-thread.ts';
 
-/** The heartbeat interval of the main thread, in milliseconds. */
+/** The interval at which the main thread reports that it is alive, in milliseconds. */
 const beatMs = 250;
 /** How long a failing process waits for its last message to be written, in milliseconds. */
 const lastMessageMs = 1000;

@@ -21,7 +21,7 @@ export class LogOutput {
   readonly #descriptor: number;
   readonly #waiting = new LineBuffer();
   readonly #health: LogHealth;
-  /** The bytes that are being written, or will be written next. */
+  /** The log lines that are being written, or that will be written next. */
   #chunk: Buffer = Buffer.alloc(0);
   #isWriting = false;
   #retry: NodeJS.Timeout | undefined;
@@ -130,7 +130,7 @@ class LineBuffer {
     return this.#lines.length === 0;
   }
 
-  /** Whether half of the buffer is free. */
+  /** Whether at least half of the buffer is free. */
   get isHalfFree(): boolean {
     return this.#length <= maxWaitingLength / 2;
   }
@@ -179,7 +179,7 @@ class LogHealth {
     return { state: this.#reason === '' ? 'running' : 'degraded', reason: this.#reason, lost: this.#lost };
   }
 
-  /** Whether lines were lost since the last recovery. */
+  /** Whether log lines were lost since the last recovery. */
   get isLosing(): boolean {
     return this.#lost > this.#lostBefore;
   }

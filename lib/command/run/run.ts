@@ -31,13 +31,13 @@ export interface RunOptions {
   readonly safe?: boolean;
   /** The supervisor, which is notified when the hub is running and when it stops. */
   readonly supervisor: Supervisor;
-  /** Creates the guard against TypeScript flows for the hub's process. */
+  /** Creates the guard that keeps TypeScript flows from ending the hub's process. */
   createGuard(log: { readonly format: LogFormat; readonly descriptor: number }): FlowGuard;
   /** Calls back on each signal that requests a reload. */
   onReloadSignal(reload: () => void): void;
   /** Resolves to the name of the signal that requests the hub to stop. */
   untilStopped(): Promise<string>;
-  /** Calls back when the process ends, for any reason. */
+  /** Calls back when the process ends, for whatever reason. */
   onExit(work: () => void): void;
 }
 

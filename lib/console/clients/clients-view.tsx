@@ -16,7 +16,7 @@ import { Breakable } from '../parts/text.tsx';
 import { Fault, isSought, Search } from '../parts/view-bar.tsx';
 import { clientFacts, clientName, isThisPage } from './client-name.ts';
 
-/** The time over which a client's rate is measured, in seconds. */
+/** The time over which the rate of changes sent to a client is measured, in seconds. */
 const rateSeconds = 4;
 
 export default function Clients() {

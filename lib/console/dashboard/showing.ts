@@ -55,7 +55,7 @@ function textsOf(choices: Readonly<Record<string, Value>>): Record<string, strin
   return Object.fromEntries(Object.entries(choices).map(([name, value]) => [String(value), name]));
 }
 
-/** The default maximum number of decimals. */
+/** The maximum number of decimals of a number for which no decimals are set. */
 const mostDigits = 3;
 
 /**

@@ -20,7 +20,7 @@ export function addressesOf(widget: Widget): string[] {
   return [...ownAddressesOf(widget), ...addressesOfFormula(widget.visible), ...addressesOfFormula(widget.toneBy)];
 }
 
-/** Returns the addresses that a widget itself shows or sets. */
+/** Returns the addresses that a widget itself shows or sets, without those in its expressions. */
 function ownAddressesOf(widget: Widget): string[] {
   switch (widget.type) {
     case 'group':

@@ -11,7 +11,7 @@ const reportEveryMs = 20_000;
 
 export function Others(props: {
   readonly file: string;
-  /** The name of the rule. Empty if the rule is new. */
+  /** The name of the rule that is open. Empty if the rule is new. */
   readonly rule: string;
   /** The names of all rules that the item in the file creates. */
   readonly names: readonly string[];

@@ -16,14 +16,14 @@ export interface SaveProps {
   /** The result of the last check; undefined if no check has been made, or if there is nothing to save. */
   readonly answer: EditResult | undefined;
   readonly isChanged: boolean;
-  /** What the user can do as long as nothing has been changed. */
+  /** A hint about what the user can do, which is shown as long as nothing has been changed. */
   readonly hint?: string;
   /** A sentence about the result of the last save. Empty if nothing was saved. */
   readonly note: string;
   setNote(note: string): void;
   /** The reason why the check failed as a whole. Empty if the check did not fail. */
   readonly failure: string;
-  /** Sends the edit. Errors: the same as `sendEdit`. */
+  /** Sends the edit to the hub. Errors: the same as `sendEdit`. */
   send(mode: Mode, comment: string): Promise<EditResult>;
   saved(answer: EditResult): void;
   /** Bases the edit on the text that another user has saved. */

@@ -24,7 +24,7 @@ import type { Box, Drawing, Line } from './graph-layout.ts';
 import { type RuleGroup, rulesIn } from './rule-groups.ts';
 import type { Installation } from './shown-installation.ts';
 
-/** The number of updates per second for a value in the drawing. */
+/** The maximum number of updates per second of a value in the drawing. */
 const rate = 4;
 /** The minimum scale at which text is readable. At smaller scales, values are not followed. */
 const readableScale = 0.4;

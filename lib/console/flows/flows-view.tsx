@@ -171,7 +171,7 @@ export function Files(props: { readonly report: LoadReport }) {
 // The content of the view: the rules that match the search, their groups, which of the groups are open, and the selected rule.
 
 export interface ShownRules {
-  /** The rules that match the search. */
+  /** The rules that match the search text. */
   readonly matching: Accessor<readonly RuleStatus[]>;
   /** The groups of rules: the flow files with their folders. */
   readonly groups: Accessor<readonly RuleGroup[]>;
@@ -184,7 +184,7 @@ export interface ShownRules {
   groupOf(id: string): RuleGroup | undefined;
   toggle(id: string, isOpen: boolean): void;
   toggleAll(isOpen: boolean): void;
-  /** Selects the rule with a key; undefined clears the selection. */
+  /** Selects the rule with a key, as returned by `keyOf`; undefined clears the selection. */
   select(key: string | undefined): void;
 }
 

@@ -10,7 +10,7 @@ import { StoreFault } from './no-store.tsx';
 import { dayMs, paramsOf, type Timeframe, timeframeOf } from './time/timeframe.ts';
 import { Timeline } from './timeline.tsx';
 
-/** The default timeframe, which includes last night. */
+/** The timeframe with which the view opens. It includes last night. */
 const home: Timeframe = { lastMs: dayMs };
 /** The pause after which the URL is updated, in milliseconds, because browsers refuse more than about 20 updates per second. */
 const stillMs = 300;

@@ -247,7 +247,7 @@ export function TimeStrip(props: {
   let list!: HTMLOListElement;
   const size = useSize(() => list);
   const slots = createMemo(() => slotsOf(props.range, props.history, Math.floor((size().width - labelsPx) / leastPx)));
-  /** The number of slots per time label. */
+  /** Returns the number of slots from one time label to the next. */
   const labelled = () => Math.ceil((slots().length * labelPx) / Math.max(1, size().width - labelsPx));
   const most = () => Math.max(1, ...slots().map(({ count }) => count));
   return (

@@ -37,13 +37,13 @@ interface Cell extends LiveParameter {
 export interface LiveCells {
   of(address: string): LiveParameter;
   drop(address: string): void;
-  /** Immediately sets the type and access for an address. */
+  /** Sets the type and access of the parameter at an address immediately, not in the next frame. */
   define(address: string, kind: Kind | undefined): void;
-  /** Immediately sets the time at which the value became stale. */
+  /** Sets the time at which a value became stale immediately, not in the next frame. */
   age(address: string, staleSince: number | undefined): void;
-  /** Immediately sets the pending value and the metadata. */
+  /** Sets the pending value and the metadata of a parameter immediately, not in the next frame. */
   mark(address: string, marks: { readonly wanted: Value | undefined; readonly about: About | undefined }): void;
-  /** Sets a value in the next frame. */
+  /** Sets the value of a parameter in the next animation frame. */
   put(address: string, value: Value | undefined, isMove: boolean): void;
 }
 

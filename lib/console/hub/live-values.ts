@@ -5,14 +5,14 @@ import type { Unsubscribable } from '../../client/index.ts';
 import { createLiveCells, type LiveParameter } from './live-cells.ts';
 import { hub } from './page-hub.ts';
 
-/** The number of maximum-length addresses that fit into one subscription message. */
+/** The number of addresses of maximum length that fit into one subscription message. */
 const addressesPerSelection = 190;
 
 const unmarked = { wanted: undefined, about: undefined };
 
 export interface LiveValues {
   of(address: string): LiveParameter;
-  /** Drops an address that is no longer followed. */
+  /** Drops the value of an address that is no longer followed. */
   drop(address: string): void;
   /** Whether the hub has sent everything that was requested. If an address then has no kind, there is no such parameter. */
   readonly isComplete: Accessor<boolean>;

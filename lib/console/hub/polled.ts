@@ -131,7 +131,7 @@ export function usePages<Row extends { readonly time: string }, Answer extends {
   const [store, setStore] = createStore<{ held?: Held<Row> | undefined }>({});
   const [answer, setAnswer] = createSignal<Answer>();
   const [fault, setFault] = createSignal<unknown>();
-  /** The list to which `store.held` belongs. */
+  /** The list to which the rows in `store.held` belong. */
   let heldOf: unknown;
   let wantsOlder = false;
   const poll = usePolling(

@@ -124,7 +124,7 @@ function choicesOf(all: readonly string[], chosen: string | undefined): readonly
   return [...new Set([...all, chosen ?? ''])].filter(Boolean).sort();
 }
 
-/** A filter that is stored in the URL. */
+/** A select element for a filter, whose choice is stored in the URL. */
 function Choices(props: {
   readonly label: string;
   readonly all: string;

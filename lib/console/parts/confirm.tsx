@@ -5,7 +5,7 @@ import { createSignal } from 'solid-js';
 export interface Question {
   readonly title: string;
   readonly text: string;
-  /** The label of the confirm button. */
+  /** The label of the button that confirms the action. */
   readonly verb: string;
   act(): void;
 }

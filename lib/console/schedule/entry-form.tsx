@@ -7,7 +7,7 @@ import { type Bar, barsOf, dayMinutes, dayNames, readDays, readTime, writeDays, 
 
 /** The times of a schedule entry while the user is changing them. */
 export interface Times {
-  /** The entry's bars in the week. */
+  /** The bars in the week that represent the entry's times. */
   readonly bars: readonly Bar[];
   readonly from: number;
   readonly to: number;

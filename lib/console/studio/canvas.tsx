@@ -38,7 +38,7 @@ export interface Drag {
   readonly holds: Holds;
 }
 
-/** The space around the screen, in pixels. */
+/** The space around the screen on which the panel is shown, in pixels. */
 const marginPx = 12;
 /** The distance from which a pointer movement counts as a drag, in pixels; a shorter movement selects. */
 const dragDistance = 5;

@@ -131,7 +131,7 @@ export function createDraft(first: SourceFile) {
     isChanged,
     isNew,
     isOutdated,
-    /** The text with the edits, as written by the hub. */
+    /** The text of the panel's file with the edits, as written by the hub. */
     text: () => typed() ?? answer()?.files[0]?.text ?? source().text,
     errorsAt: (path: string): readonly EditError[] => (answer()?.errors ?? []).filter((error) => isWithin(error, path)),
     /** Adds edits to the draft. Widgets without a position of their own stay where they are. */

@@ -20,7 +20,7 @@ export interface Grid {
   readonly columns: number;
   /** The number of rows that the grid has or needs. */
   readonly rows: number;
-  /** Whether the grid grows with its widgets. */
+  /** Whether the grid grows with its widgets, because the file does not set the number of rows. */
   readonly isOpen: boolean;
   readonly items: readonly Item[];
 }
@@ -32,7 +32,7 @@ export interface Item {
   readonly key: string;
   /** The widget as written in the file. */
   readonly widget: Widget;
-  /** The widget with the variables in `each` replaced. */
+  /** The widget as shown, with the variables in `each` replaced. */
   readonly shown: Widget;
   readonly at: Pair;
   readonly size: Pair;

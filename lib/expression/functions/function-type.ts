@@ -8,7 +8,7 @@ export interface FunctionType {
   readonly name: string;
   /** The ways to call the function, for documentation and errors. */
   readonly usages: readonly string[];
-  /** A description of the result, for documentation. */
+  /** A description of the function's result, for documentation. */
   readonly summary: string;
   /** Whether the function receives the hub's time as its first argument. */
   readonly readsNow?: true;

@@ -43,7 +43,7 @@ let segmenter: Intl.Segmenter | undefined;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII without carriage returns, which can be part of a line break
 const plainText = /^[\0-\x0c\x0e-\x7f]*$/;
 
-/** Splits a string into the characters that a reader sees. */
+/** Splits a string into the visible characters that a reader sees. */
 function charactersOf(text: string): readonly string[] {
   if (plainText.test(text)) return text.split('');
   segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' });

@@ -52,7 +52,7 @@ export class ExpressionMistake extends HubError {
     this.offset = offset;
   }
 
-  /** Returns the same error at another offset. */
+  /** Returns the same error for another offset in the expression. */
   movedTo(offset: number): ExpressionMistake {
     return offset === this.offset ? this : new ExpressionMistake(this.message, offset);
   }

@@ -15,7 +15,7 @@ interface Token {
 }
 
 const choice = 'condition ? value : other value';
-/** Keywords from other languages, and the operators that replace them. */
+/** Keywords from other languages, with the operators that replace them. */
 const words: ReadonlyMap<string, string> = new Map([
   ['and', '&&'],
   ['or', '||'],

@@ -27,7 +27,7 @@ export class SourceLocation {
     this.#place = place;
   }
 
-  /** The number of errors so far, in all files. */
+  /** The number of errors that the check has found so far, in all files. */
   get mistakeCount(): number {
     return this.#mistakes.count;
   }

@@ -13,7 +13,7 @@ export interface FlowFile extends CheckedFile {
   readonly version?: string | undefined;
   /** The name of the instance if this is an instance of a template, otherwise undefined. */
   readonly instance?: string;
-  /** The full paths of the templates that the file uses. */
+  /** The full paths of the templates whose instances the file contains. */
   readonly templates?: readonly string[];
 }
 

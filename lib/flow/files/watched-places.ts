@@ -31,7 +31,7 @@ export class FollowedPlaces {
   #paths: readonly string[] = [];
   /** The target of each path, by path, as last determined. */
   #places: ReadonlyMap<string, Place> = new Map();
-  /** The files to which the paths lead. */
+  /** The absolute paths of the files to which the followed paths lead. */
   #files: ReadonlySet<string | undefined> = new Set();
   #looking: Promise<void> = Promise.resolve();
   /** Whether another search for targets is scheduled and has not begun. */
@@ -134,7 +134,7 @@ export class FollowedPlaces {
   }
 }
 
-/** The target of a path, and the time of its last change. */
+/** The target of a followed path, and when the target or the way to it last changed. */
 interface Place {
   readonly id: string;
   /** The file at the target, as an absolute path. Undefined if the target is a folder or does not exist. */

@@ -35,11 +35,11 @@ export function versionsOf(path: string, imports: Imports): Map<string, string> 
   );
 }
 
-/** Receives the imports of the author's files. */
+/** Receives each import in the author's files, while Node.js loads a flow. */
 interface ImportObserver {
   /** Called when a file imports another file, which may not exist. */
   imports(from: string, to: string): void;
-  /** Called when an import has failed. */
+  /** Called when an import in an author's file has failed. */
   fails(error: unknown, from: string, specifier: string): void;
 }
 
@@ -181,7 +181,7 @@ function ownPath(url = ''): string | undefined {
 
 /** Where an import failed: the importing file, and the specifier as written. */
 export interface FailedImport {
-  /** The absolute path of the importing file. */
+  /** The absolute path of the file that contains the import. */
   readonly from: string;
   readonly specifier: string;
 }

@@ -269,7 +269,7 @@ export class Trials {
     this.prepare();
   }
 
-  /** Prepares a thread for the next load. */
+  /** Starts a thread in advance, for the next load. */
   prepare(): void {
     this.#spare ??= new Trial();
   }

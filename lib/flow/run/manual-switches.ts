@@ -103,7 +103,7 @@ export class ManualSwitches {
     }));
   }
 
-  /** Stops waiting for the ends of terms. */
+  /** Stops waiting for the ends of switches. */
   stop(): void {
     this.#waiting?.unsubscribe();
   }
@@ -225,7 +225,7 @@ export function describeTerm(term: SwitchTerm | undefined): string {
   return `, ${until}${term.reason === '' ? '' : `: ${term.reason}`}`;
 }
 
-/** Formats a switch: `rule "lamp" (a.json5) was switched off by api 10.0.0.7`. */
+/** Describes a switch from an earlier run: `rule "lamp" (a.json5) was switched off by api 10.0.0.7`. */
 function describeKept({ kind, name, file, isOn, by }: Kept): string {
   const done = kind === 'rule' ? `switched ${isOn ? 'on' : 'off'}` : isOn ? 'started' : 'stopped';
   return `${kind} "${name}" (${file}) was ${done} by ${by}`;

@@ -149,13 +149,13 @@ export class ShadowRun {
 // process that depend on them. The live hub provides everything else.
 
 export interface DependencyClosure {
-  /** The plan of the twin. */
+  /** The plan that the twin runs. */
   readonly plan: Plan;
   /** The rules that run only in shadow. */
   readonly changed: readonly RulePlan[];
   /** The live rules that are replaced or removed in shadow. */
   readonly replaced: readonly RulePlan[];
-  /** Every address that the twin reads or writes. */
+  /** The address of every parameter that the twin reads or writes. */
   readonly addresses: ReadonlySet<string>;
   /** The addresses whose values may differ from the live values. */
   readonly written: ReadonlySet<string>;

@@ -130,7 +130,7 @@ export class Shadow {
   }
 }
 
-/** Returns whether the current run in shadow can continue. */
+/** Returns whether two closures have the same rules and connections, so that the current run in shadow can continue. */
 function isSame(closure: DependencyClosure, other: DependencyClosure): boolean {
   const keys = ({ plan, left }: DependencyClosure) =>
     JSON.stringify([plan.rules.map(({ key }) => key), plan.connections.map(({ key }) => key), [...left]]);

@@ -41,7 +41,7 @@ export interface AuditEntry {
   readonly after?: Value | undefined;
   /** The number of changes that the entry covers, which is more than 1 only if very many changes arrived together. */
   readonly count: number;
-  /** A sentence with details. Omitted if there are no details. */
+  /** A sentence with details about the entry. Omitted if there are no details. */
   readonly cause?: string | undefined;
 }
 

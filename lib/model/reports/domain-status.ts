@@ -1,7 +1,7 @@
 // The status of a domain of hubs, as seen by one of its hubs. Times are in milliseconds since 1970.
 
 export interface DomainStatus {
-  /** The connection that joins the hub to the domain. */
+  /** The ID of the connection that joins the hub to the domain. */
   readonly connection: string;
   readonly domain: string;
   /** The name of this hub in the domain. */
@@ -43,7 +43,7 @@ export interface LinkStatus {
   readonly servers: readonly string[];
   /** When the link was established or lost, in milliseconds since 1970. */
   readonly since: number;
-  /** The number of times that the link was re-established. */
+  /** The number of times that the link was established again after it was lost. */
   readonly reconnects: number;
 }
 

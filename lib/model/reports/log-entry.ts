@@ -22,7 +22,7 @@ export interface LogStatus {
   readonly state: 'running' | 'degraded';
   /** Why the output is degraded, in one sentence. Empty if the output is not degraded. */
   readonly reason: string;
-  /** The number of lines that were lost since the hub started. */
+  /** The number of log lines that were lost since the hub started. */
   readonly lost: number;
 }
 

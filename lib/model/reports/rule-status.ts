@@ -19,7 +19,7 @@ export interface RuleStatus {
    * known.
    */
   readonly place: string;
-  /** The names of the enclosing folders, outermost first. */
+  /** The names of the folders that enclose the rule, outermost first. */
   readonly folder: readonly string[];
   readonly enabled: boolean;
   /** The addresses of the parameters to which the rule listens. */

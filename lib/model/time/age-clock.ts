@@ -26,7 +26,7 @@ export interface KeptAge {
   readonly ran: number;
   /** The reading of the machine's clock at the same moment. */
   readonly wall: number;
-  /** The pauses, oldest first. */
+  /** The pauses that are counted gradually, oldest first. */
   readonly pauses: readonly AgePause[];
 }
 

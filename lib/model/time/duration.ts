@@ -64,7 +64,7 @@ export const durationBounds = [1e-5, 1e-4, 1e-3, 5e-3, 1e-2, 2e-2, 5e-2, 0.1, 0.
 export class Durations {
   /** The number of durations in each bucket. The last bucket contains the durations above all bounds. */
   readonly counts: number[] = new Array<number>(durationBounds.length + 1).fill(0);
-  /** The sum of all durations, in seconds. */
+  /** The sum of all counted durations, in seconds. */
   sum = 0;
 
   add(seconds: number): void {

@@ -20,9 +20,9 @@ const pages = 10;
 const digits = 12;
 
 export interface FaderValue {
-  /** The displayed value; undefined if the value is unknown. */
+  /** The value that the fader shows; undefined if the value is unknown. */
   readonly shown: Accessor<Value | undefined>;
-  /** The position of the fader's cap within its range. */
+  /** The position of the fader's cap within its range, as a fraction. */
   readonly place: Accessor<number>;
   /** The reason why the user may not set the fader. Empty if the user may set the fader. */
   readonly readOnly: Accessor<string>;
@@ -46,7 +46,7 @@ export function createFaderValue(
   parameter: LiveParameter,
   { send, fail }: Writes,
 ): FaderValue {
-  /** The user's value; undefined if the fader follows the hub. */
+  /** The value to which the user has moved the fader; undefined if the fader follows the hub. */
   const [own, setOwn] = createSignal<number>();
   let isHeld = false;
   const settling = useDelay();

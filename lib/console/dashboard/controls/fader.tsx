@@ -110,7 +110,7 @@ function createLock(guarding: Guarding, title: string) {
 // Drags an element along an axis, relative to the point at which the pointer grabbed the element. A press alone moves nothing, and nothing
 // jumps to the pointer.
 
-/** The distance below which a pointer counts as resting, in pixels. */
+/** The distance below which a pointer counts as resting, in pixels, by kind of pointer. */
 const slopPx = { mouse: 3, touch: 8 };
 
 interface DragOptions {

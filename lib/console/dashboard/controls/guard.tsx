@@ -19,7 +19,7 @@ export interface Guarding {
 export interface Guard {
   /** Whether the widget asks a question or for a PIN before it acts. */
   readonly asks: boolean;
-  /** Runs the work after the operator has responded. */
+  /** Runs the work immediately or, if the widget asks, after the operator has responded. */
   run(work: () => void): void;
   /** The dialog with the question or the PIN. */
   readonly Dialog: () => JSX.Element;

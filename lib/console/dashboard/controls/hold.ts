@@ -15,7 +15,7 @@ type PointerEventOf = PointerEvent & { readonly currentTarget: HTMLElement };
 
 export interface Hold {
   readonly isHeld: Accessor<boolean>;
-  /** The event listeners for the button element. */
+  /** The event listeners to attach to the button element. */
   readonly listeners: {
     onPointerDown(event: PointerEventOf): void;
     onPointerMove(event: PointerEvent): void;

@@ -6,7 +6,7 @@ import type { Value } from '../../../client/index.ts';
 export const writeIntervalMs = 50;
 
 interface Writer {
-  /** Whether a write is in progress or waiting. */
+  /** Whether a write of this control is in progress or waiting. */
   readonly isBusy: boolean;
   write(value: Value): void;
 }

@@ -59,7 +59,7 @@ export function Countdown(props: WidgetProps<'countdown'>) {
   const { to, address, zone, label, done, zones, unit = 's' } = props.widget;
   const now = useSeconds();
   const parameter = address === undefined ? undefined : props.values.of(address);
-  /** The time at which the duration began to run. */
+  /** When the duration of the countdown began to run, in milliseconds since 1970. */
   const [begun, setBegun] = createSignal(Date.now());
   if (parameter !== undefined && address !== undefined) {
     createEffect(on(parameter.moves, () => setBegun(Date.now()), { defer: true }));

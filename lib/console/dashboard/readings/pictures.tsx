@@ -38,7 +38,7 @@ export function Picture(props: WidgetProps<'image'>) {
   );
 }
 
-/** The strokes of each icon in a 24 by 24 square. */
+/** The SVG path of each icon, in a 24 by 24 square. */
 const paths: Readonly<Record<IconName, string>> = {
   mic: 'M12 3a3 3 0 0 1 3 3v5a3 3 0 0 1-6 0V6a3 3 0 0 1 3-3M6 11a6 6 0 0 0 12 0M12 17v4M9 21h6',
   'mic-off':

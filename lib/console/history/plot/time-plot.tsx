@@ -19,7 +19,7 @@ const leastIntervalMs = 200;
 const mostIntervalMs = 1000;
 const keyPan = 0.1;
 const keyZoom = 1.5;
-/** The width of the value labels, in pixels. */
+/** The width of the value labels beside the plot, in pixels. */
 const labelsPx = 56;
 const marginPx = 12;
 
@@ -37,7 +37,7 @@ export interface TimePlotProps {
   seen(): Seen;
   move(frame: Timeframe): void;
   reset(): void;
-  /** Receives the number of points that fit into the plot. */
+  /** Called with the number of points that fit into the plot. */
   fit(points: number): void;
   /** Receives the time at the pointer and the drawn curves; the time is undefined if the pointer has left the plot. */
   point(time: number | undefined, curves: readonly Curve[]): void;

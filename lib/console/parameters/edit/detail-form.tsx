@@ -5,7 +5,7 @@ import { Fault } from '../../parts/view-bar.tsx';
 
 export function DetailForm(props: {
   readonly class?: string;
-  /** The label of the button that saves. */
+  /** The label of the button that saves the form. */
   readonly verb: string;
   readonly canSave: boolean;
   readonly failure: string;

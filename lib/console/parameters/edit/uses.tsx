@@ -125,7 +125,7 @@ export default function RenameForm(props: { readonly address: string; readonly c
 
 /** The maximum number of files that are searched for uses. */
 const maxSearched = 300;
-/** The number of files that are read at the same time. */
+/** The number of files that are requested at the same time. */
 const atOnce = 8;
 
 /** Reads all flow files and dashboards. Errors: request errors; more than `maxSearched` files. */

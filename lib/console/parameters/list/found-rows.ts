@@ -14,14 +14,14 @@ const openAllBelow = 200;
 export interface FoundRows {
   readonly text: Accessor<string>;
   readonly isTree: Accessor<boolean>;
-  /** The number of found parameters. */
+  /** The number of parameters that the search has found. */
   readonly count: Accessor<number>;
   /** The error in the search text. Empty if there is no error. */
   readonly fault: Accessor<string>;
   readonly rows: Accessor<Rows>;
   /** Returns the row at an index, or undefined if there is no such row. */
   at(place: number): Row | undefined;
-  /** Opens or closes a folder. */
+  /** Opens or closes a folder in the tree. */
   fold(folder: Row, isOpen: boolean): void;
 }
 

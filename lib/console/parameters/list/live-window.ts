@@ -87,9 +87,9 @@ const intervalMs = 3000;
 const maxQueryLength = 2000;
 
 interface ChangeInfo {
-  /** Requests the rows immediately, because other rows are in view. */
+  /** Requests the last changes of all rows immediately, because other rows are in view. */
   restart(): void;
-  /** Requests the rows soon, because some rows have changed. */
+  /** Requests the last changes of all rows soon, because some values have changed. */
   askSoon(): void;
 }
 
@@ -146,7 +146,7 @@ const freshMs = 1500; // longer than the interval at the lower rate
 
 interface FreshMarks {
   mark(addresses: Iterable<string>): void;
-  /** Drops an address that is no longer in view. */
+  /** Drops the mark of an address that is no longer in view. */
   drop(address: string): void;
 }
 

@@ -117,7 +117,10 @@ export class ConnectionCheck {
     if (found.type.durations) warnOfSmallSettings(found.location, found.data, found.type.durations);
   }
 
-  /** Checks the inputs of the connections after all connections have been added. */
+  /**
+   * Checks the inputs of all connections. Call this after all connections have been added. Returns the plans of the connections with valid
+   * settings.
+   */
   finish(): ConnectionPlan[] {
     const checked = checkInputs(this.#found, (location, address) => this.find(location, address));
     return this.#found.map(({ location, data, secretFiles, ...plan }) => {
@@ -162,12 +165,12 @@ export class ConnectionCheck {
     return found.location.at(...path).line(message);
   }
 
-  /** Whether the connections declare the same parameters as in the earlier check. */
+  /** Whether the connections declare the same parameters as the connections in the earlier check. */
   get declaresTheSame(): boolean {
     return declareTheSame(this.#known, this.#found);
   }
 
-  /** The connections that a later check may reuse. Use this only after `finish`. */
+  /** The connections by Connection ID, for reuse in a later check. Use this only after `finish`. */
   get known(): KnownConnections {
     const known = Array.from(this.#declarations.all, (declared): [string, KnownConnection] => {
       const { id, data, location } = declared.connection;
@@ -176,7 +179,7 @@ export class ConnectionCheck {
     return new Map(known);
   }
 
-  /** Whether any lookup named a parameter of the hub itself. */
+  /** Whether any address in the flow files has named a parameter of the hub itself. */
   get isHubNamed(): boolean {
     return this.#declarations.isHubNamed;
   }
@@ -245,7 +248,7 @@ class ClaimCheck {
 // Checks the inputs of connections: their addresses across files, settings that depend on the types of the inputs, and cycles across
 // connections. Then determines the order of the connections that listen to one another.
 
-/** The input addresses of each connection, by Connection ID and input name. */
+/** The input addresses of the connections, by Connection ID and input name. */
 type Inputs = ReadonlyMap<string, Readonly<Record<string, string>>>;
 
 /** Checks the inputs of all connections. The result is keyed by Connection ID. */

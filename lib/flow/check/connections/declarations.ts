@@ -53,9 +53,9 @@ export class Declared {
 }
 
 export class Declarations {
-  /** The file that declares each Connection ID, including connections with errors. */
+  /** The name of the file that declares each Connection ID, including connections with errors. */
   readonly #fileOfId = new Map<string, string>();
-  /** The declarations by Connection ID, without connections that have errors. */
+  /** The connections and their parameters by Connection ID, without connections that have errors. */
   readonly #declared = new Map<string, Declared>();
 
   /** The Connection IDs and parameters of other hubs; `known` is keyed by address. Undefined if there are no other hubs. */
@@ -104,7 +104,7 @@ export class Declarations {
     yield* this.#remotes?.known.keys() ?? [];
   }
 
-  /** Whether any lookup named a parameter of the hub itself. */
+  /** Whether any address in the flow files has named a parameter of the hub itself. */
   isHubNamed = false;
 
   /** Returns whether an undeclared connection is assumed to belong to another hub. */
@@ -252,7 +252,7 @@ function areSame(some: FoundConnection['parameters'], others: FoundConnection['p
 // A connection with valid settings, before its inputs are checked.
 
 export type FoundConnection = Omit<ConnectionPlan, keyof ConnectionInputs | 'key' | 'file'> & {
-  /** The location of the settings. */
+  /** The location of the connection's settings in the flow file. */
   readonly location: SourceLocation;
   /** The settings as written in the flow file, before validation. */
   readonly data: unknown;

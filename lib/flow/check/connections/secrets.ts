@@ -23,13 +23,13 @@ interface Reference {
   readonly name: string;
 }
 
-/** Settings in which the secret strings are filled in. */
+/** The settings of a connection, in which the secret strings are filled in. */
 interface ReadSettings {
   /** The location of the settings. Errors at this location do not show the secrets. */
   readonly location: SourceLocation;
   readonly data: unknown;
   readonly secrets: readonly string[];
-  /** The files that were read, including those that could not be read. */
+  /** The files from which secrets were read, including those that could not be read. */
   readonly secretFiles: readonly SecretFile[];
 }
 
@@ -146,7 +146,7 @@ function replaceAt(data: unknown, [part, ...rest]: SettingPath, value: unknown):
 // them.
 
 const othersRead = 0o004;
-/** The maximum number of files named in a hint. */
+/** The maximum number of files that a hint names. */
 const shownFiles = 5;
 
 /** Returns the hints about a connection, one line each. Call this after all connections have been added. */

@@ -29,12 +29,12 @@ export class RuleCheck {
     this.#known = known;
   }
 
-  /** The rules that a later check may reuse. */
+  /** The checked rules, for reuse in a later check. */
   get known(): KnownRules {
     return this.#known;
   }
 
-  /** Whether a rule reads a parameter of the hub itself. */
+  /** Whether any rule reads a parameter of the hub itself. */
   get namesHub(): boolean {
     return this.#rules.some(({ addresses }) => addresses.some((address) => address.startsWith(`${hubId}/`)));
   }
@@ -105,7 +105,7 @@ function isFolder(item: unknown): item is object {
 // The locations of rules in their files. The locations are found on demand, because finding them requires reading the texts again. They
 // refer to the current texts: text added above a rule moves the rule without changing it.
 
-/** A list of rules and folders, with its location. */
+/** A list of rules and folders as written, with its location. */
 interface RuleList {
   readonly location: SourceLocation;
   readonly items: readonly unknown[];

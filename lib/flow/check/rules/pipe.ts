@@ -81,7 +81,7 @@ function checkStep(
   return prepared && { ...prepared, reads: timeless.has(name) ? reads : undefined };
 }
 
-/** Steps that pass on or drop each value immediately. */
+/** The names of the steps that pass on or drop each value immediately. */
 const timeless: ReadonlySet<string> = new Set(
   'filter map pairwise scan distinctUntilChanged startWith skip take skipWhile takeWhile deadband scale clamp lookup'.split(
     ' ',

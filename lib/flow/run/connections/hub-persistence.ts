@@ -171,12 +171,12 @@ export class HubPersistence implements PersistencePort {
     );
   }
 
-  /** Reports an audit event about the hub itself to the store. */
+  /** Reports an audit event about the hub itself, so that a store can keep it. */
   note(auditEvent: AuditEvent): void {
     this.#auditEvents.next(auditEvent);
   }
 
-  /** Returns the values that a connection receives when it starts. */
+  /** Returns the kept values that a connection receives when it starts. */
   valuesOf({ id, type, parameters }: ConnectionPlan): ReadonlyMap<string, Value> {
     if (!this.#hasStore || !type.isKept) return nothing;
     const values = new Map<string, Value>();

@@ -53,7 +53,7 @@ export class RunningConnections {
   readonly #runtime: ConnectionRuntime;
   readonly #parameters: DeclaredParameters;
   readonly #stopping = new Set<Promise<void>>();
-  /** The connections that are stopping and are part of the hub's work. */
+  /** A promise for each connection that is part of the hub's work and is still stopping. */
   readonly #leaving = new Set<Promise<void>>();
   readonly #holds = new Holds();
   /** The running connections by Connection ID, in the order of the flow files. */
@@ -238,7 +238,7 @@ export class RunningConnections {
     }
   }
 
-  /** Swaps all other connections. Call this after `swapGateways`. */
+  /** Swaps all connections that are not gateways. Call this after `swapGateways`. */
   swapOthers({ plans, gateways, others, takenOver, difference }: ConnectionChange): Difference {
     this.#exchange(others);
     this.#releaseChanged(gateways);
@@ -436,7 +436,7 @@ class MissingInputs {
   readonly #graph: Graph;
   /** The IDs of the connections that are waiting for a missing parameter. */
   readonly #waiting = new Set<string>();
-  /** The addresses of parameters withdrawn since the last check. */
+  /** The addresses of the parameters that other hubs have withdrawn since the last check. */
   readonly #withdrawn = new Set<string>();
   readonly #following = new Subscription();
 

@@ -132,7 +132,7 @@ export class Supervisor {
     this.#settings.next(plan.settings);
   }
 
-  /** Changes the description that the status shows. */
+  /** Changes the connection's description, which the status shows. */
   describe(description: string): void {
     this.#status.describe(description);
   }
@@ -191,7 +191,7 @@ export class Supervisor {
     else this.#handleDevice(event);
   }
 
-  /** Handles device events that are not values. */
+  /** Handles an event from the connection's device that is not a value. */
   #handleDevice(event: Exclude<ConnectionEvent, { readonly set: string } | { readonly state: string }>): void {
     if ('unset' in event) this.#parameters.unset(event.unset);
     else if ('settle' in event) this.#parameters.settle(event.settle, event.error);
@@ -276,7 +276,7 @@ function endIsCrash<T>(): (source: Observable<T>) => Observable<T> {
 
 // The status of a connection: shown, logged when it changes, and written to its status parameter.
 
-/** The status of a connection, as known to its supervisor. */
+/** The parts of a connection's status that its supervisor knows. */
 type SupervisedStatus = Omit<ConnectionStatus, 'enabled' | 'parameters' | 'file' | 'wire' | 'device'>;
 
 /** The interval at which the log repeats a reason in which only counts have changed, in milliseconds. */

@@ -88,7 +88,7 @@ export abstract class KeptRuns {
     this.#count++;
   }
 
-  /** Frees the memory after the rule has ended. */
+  /** Frees the memory for the runs, after the rule has ended. */
   protected giveBack(): void {
     if (this.#numbers === nowhere.numbers) return;
     giveBackPlace({ numbers: this.#numbers, first: this.#first });

@@ -123,7 +123,7 @@ export class RuleReports {
     if (record) record.failing = record.limited = record.waiting = undefined;
   }
 
-  /** Returns the current state of a running rule. */
+  /** Returns the current state of a running rule, with the reason and the counts. */
   stateOf(rule: RuleName): Pick<RuleStatus, 'state' | 'reason' | 'faults' | 'dropped'> {
     const { faults = 0, dropped = 0, failing, limited, waiting } = this.#records.get(keyOf(rule)) ?? {};
     const problems: [RuleState, Problem | undefined][] = [

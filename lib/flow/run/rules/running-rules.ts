@@ -21,9 +21,9 @@ const begunWritesPerTurn = 10_000;
 /** A rule, starting with its first plan. A reload that does not change the rule's text assigns another plan to the rule. */
 interface RunningRule {
   plan: RulePlan;
-  /** The started rule; undefined if the rule is disabled or waiting. */
+  /** The rule as started; undefined if the rule is disabled or waiting. */
   started: StartedRule | undefined;
-  /** A missing address of another hub for which the rule is waiting. */
+  /** The missing address of another hub for which the rule is waiting; undefined if the rule is not waiting. */
   waitsFor: string | undefined;
   /** How an operator has switched the rule; undefined means that the flow file applies. */
   switched: ManualSwitch | undefined;
@@ -47,11 +47,11 @@ export interface RuleChange {
 
 /** What becomes of the switched rules that no rule in the new plan continues, such as a rule that was moved to another file. */
 interface KeptSwitches {
-  /** Switches for rules in the plan with the same text. */
+  /** The switches that continue for rules in the plan with the same text. */
   readonly switched: ReadonlyMap<RulePlan, ManualSwitch>;
   /** Rules whose text has changed, each with the new rule of the same name. */
   readonly released: readonly (readonly [before: SwitchedRule, after: RulePlan])[];
-  /** Rules that are missing from the plan. */
+  /** The switched rules that are missing from the plan. */
   readonly absent: readonly SwitchedRule[];
   /** All switched rules that were compared with the rules in the plan. */
   readonly others: readonly SwitchedRule[];
@@ -141,7 +141,7 @@ export class RunningRules {
     for (const rule of leaving) stopRule(rule);
   }
 
-  /** Starts the rules in a change. Call this after `stopLeaving`. */
+  /** Starts the rules that a change adds or replaces. Call this after `stopLeaving`. */
   start({ coming, leaving, switches, placeOf }: RuleChange): Difference {
     const { switched, released, absent, others } = switches;
     for (const { plan: rule } of others) this.#switches.note(switchableOf(rule), undefined);

@@ -234,7 +234,7 @@ class Pipe extends Subscriber<Value> implements ValueWriter {
     steps.reduce((stream, step) => stream.pipe(step.create(runtime)), input$).subscribe(this);
   }
 
-  /** Passes a value to the first step. */
+  /** Passes a value to the first step of the rule. */
   write(value: Value): void {
     this.#lastIn = this.#graph.cause;
     this.#first?.next(value);
