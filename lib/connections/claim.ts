@@ -30,7 +30,7 @@ export function claimTcpPort(port: number, bindIp: string): readonly Claim[] {
   return claimPort('tcp port', `port ${port}`, port, bindIp);
 }
 
-/** Returns the claim for a UDP port in the same way as `claimTcpPort`. */
+/** Returns the claim for a UDP port; see `claimTcpPort`. */
 export function claimUdpPort(port: number, bindIp: string): readonly Claim[] {
   return claimPort('udp port', `UDP port ${port}`, port, bindIp);
 }

@@ -32,7 +32,7 @@ interface ConnectionTypeBasics<Settings> {
   parameters(settings: Settings, resolvePath: ResolvePath): readonly ParameterDeclaration[];
   /**
    * Returns the resources that a connection with these settings needs exclusively, such as a port. Pure. A gateway releases such a resource
-   * as soon as it is unsubscribed; a connection of any other type does so when the work passed to `finish` has ended.
+   * as soon as it is unsubscribed; a connection of any other type releases it when the work passed to `finish` has ended.
    */
   claims?(settings: Settings, resolvePath: ResolvePath): readonly Claim[];
   /** Returns the parameters of other connections that the connection listens to, as a map from local names to addresses. Pure. */
@@ -184,7 +184,7 @@ export function playedPackets(
 /** A folder whose files are served to clients. */
 export interface ServedFolder {
   readonly setting: SettingMistake['path'];
-  /** The absolute path of the folder. */
+  /** The absolute path of the served folder. */
   readonly path: string;
 }
 
@@ -279,7 +279,7 @@ export type ConnectionEvent =
        */
       readonly isRestored?: boolean;
     }
-  /** Makes the value of a parameter unknown, for example because the device has reported this. */
+  /** Makes the value of a parameter unknown, for example because the device has reported that it does not know the value. */
   | { readonly unset: string }
   /** Reports that a write to a parameter with `isConfirmed` has failed, because the device has refused the write or has not answered. */
   | { readonly settle: string; readonly error: HubError }
@@ -301,7 +301,7 @@ export type ConnectionEvent =
 
 /** The environment in which a connection runs. */
 export interface ConnectionContext<Settings> {
-  /** The Connection ID. */
+  /** The ID of the connection, as in the flow file. */
   readonly id: string;
   /** The settings of the connection, as parsed with the schema. */
   readonly settings: Settings;
@@ -311,7 +311,7 @@ export interface ConnectionContext<Settings> {
   readonly settings$: Observable<Settings>;
   /**
    * Returns a parameter of the connection, or undefined if the connection has no parameter with this ID. Intended for connections that set
-   * thousands of parameters in one turn: if the hub had to look up each parameter again, this would take a tenth of their time.
+   * thousands of parameters in one turn and would otherwise spend a tenth of their time on having each parameter looked up by the hub.
    */
   own(parameterId: string): Parameter | undefined;
   /**
@@ -347,11 +347,14 @@ export interface ConnectionContext<Settings> {
   cause(): Change | undefined;
   /** Records a sent or received frame for `patchbay wire`. A frame with a `fault` counts as refused; `fault` states the reason. */
   wire(direction: 'in' | 'out', bytes: Uint8Array, fault?: string): void;
-  /** Like `wire`, but records several received frames: those in the list from the index `from` up to the index `end`. */
+  /** Like `wire`, but records several received frames: the frames in the list from the index `from` up to the index `end`. */
   wireReceived(frames: readonly FramePart[], from: number, end: number): void;
   /** The value types of the inputs, by name. */
   readonly inputTypes: InputTypes;
-  /** Returns the last change to an input. While the connection is being notified of a change to an input, this is that change. */
+  /**
+   * Returns the last change to an input. While the connection is being notified of a change to an input, returns the change to which the
+   * notification belongs.
+   */
   lastChange(name: string): Change | undefined;
   /**
    * Returns a function that schedules `work`, which needs a consistent state of all inputs. After each call of the function, `work` runs

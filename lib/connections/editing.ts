@@ -13,7 +13,7 @@ export interface EditRights {
   readonly user: string;
   /** The Connection ID of the REST API through which the user is connected. */
   readonly via: string;
-  /** Whether the user may do everything: use all addresses, files and settings. */
+  /** Whether the user has full access to all addresses, files and settings. */
   readonly isOwner: boolean;
   /** Returns whether the user may edit a file. `names` contains the file's name as listed by the hub and its name below the flow folder. */
   mayEdit(names: readonly string[]): boolean;
@@ -70,7 +70,7 @@ export interface RehearsedRun {
 }
 
 export interface Rehearsal {
-  /** The rehearsed runs, newest first. */
+  /** The runs that were rehearsed, newest first. */
   readonly runs: readonly RehearsedRun[];
   /** The addresses whose past values are unknown. Their current values were used instead. */
   readonly assumed: readonly string[];
@@ -132,7 +132,7 @@ export interface EditedFile {
   readonly text: string;
   /** The changes in the unified diff format; '' if nothing has changed. */
   readonly difference: string;
-  /** Whether the file had changed on disk in the meantime and both edits were kept. */
+  /** Whether the file had changed on disk in the meantime and the result contains this change as well as the edit. */
   readonly isMerged: boolean;
 }
 
@@ -168,9 +168,9 @@ export interface EditAnswer {
 /** The versions of a file with overlapping edits. */
 export interface EditConflict {
   readonly file: string;
-  /** The ETag of `theirs`. */
+  /** The ETag of the text in `theirs`. */
   readonly etag: string;
-  /** The text that both edits were based on. Omitted if the hub no longer has this text. */
+  /** The text that the edit and the conflicting change are based on. Omitted if the hub no longer has this text. */
   readonly base?: string;
   readonly yours?: string;
   readonly theirs: string;
@@ -232,7 +232,7 @@ export interface DocumentFindings {
 
 /** A folder of files that a running connection shows and that users may edit, such as dashboards. */
 export interface DocumentFolder {
-  /** The absolute path of the folder. */
+  /** The absolute path of the documents' folder. */
   readonly path: string;
   /** Matches the names of the files that belong to the folder. A name is matched as a whole, without its folder. */
   readonly names: RegExp;

@@ -25,7 +25,7 @@ export interface Parameters {
   readonly removed$: Observable<Parameter>;
   /** A number that changes whenever parameters are added or removed, including parameters of other hubs. */
   readonly structure: number;
-  /** The number of parameters. */
+  /** The number of parameters in the hub. */
   readonly size: number;
   /** The durations of turns. One of 64 turns is measured, at most one per millisecond. */
   readonly turnDurations: Durations;
@@ -136,11 +136,11 @@ export interface Delivery {
   /** The media type of the body, in lower case; '' if the charset is not UTF-8. */
   readonly type: string;
   readonly body: Buffer;
-  /** The IP address of the sender. */
+  /** The IP address from which the request was sent. */
   readonly sender: string;
 }
 
-/** A webhook that a connection receives. */
+/** A webhook that a connection of the hub receives. */
 export interface Hook {
   /**
    * Checks the sender of a delivery and then sets the values in its body. If the returned `undo` is called, a repetition of the delivery

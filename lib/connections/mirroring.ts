@@ -96,9 +96,9 @@ export interface LeadershipTerm {
    */
   readonly mayAct?: () => boolean;
   /**
-   * Resolves to true when other hubs have received all writes so far and the term has lasted beyond this point, so that no hub takes over
-   * without these writes. Resolves to false if this is not certain within 2 s. Never rejects. If `confirm` is omitted, no other hub can
-   * take over.
+   * Resolves to true when other hubs have received all writes so far and the term has lasted beyond this point. No hub can then take over
+   * without these writes. Resolves to false if no confirmation is possible within 2 s. Never rejects. If `confirm` is omitted, no other hub
+   * can take over.
    */
   readonly confirm?: () => Promise<boolean>;
 }

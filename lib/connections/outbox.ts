@@ -20,7 +20,7 @@ export const maxQueuedBytes = 1_048_576;
 export const maxPauseMs = 3_600_000;
 const backoffTimes = { firstMs: 1000, longestMs: 60_000 };
 
-/** A message in the queue. */
+/** A message in the queue for a target. */
 export interface Message {
   /** The ID of the message. It is the same for all attempts, so that the receiver can recognize repetitions. */
   readonly id: string;
@@ -54,7 +54,7 @@ export type Outcome =
  */
 export type Send = (message: Message, done: (outcome: Outcome) => void) => () => void;
 
-/** An attempt with a time limit. */
+/** An attempt to send a message, with a time limit. */
 export interface BoundedAttempt {
   readonly scheduler: SchedulerLike;
   readonly limitMs: number;

@@ -22,9 +22,9 @@ export interface DescribedRequest {
 /** A request that was parsed from its text form. */
 export interface HttpRequest {
   readonly method: string;
-  /** The path and the query. */
+  /** The path and the query of the request's URL. */
   readonly target: string;
-  /** The headers by their lower-case names. */
+  /** The headers of the request, by their lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
 }

@@ -212,7 +212,7 @@ class HttpLink implements Link {
     this.#listener.failed?.(exchange.key, reason, isHeard);
   }
 
-  /** Called when an answer is complete. */
+  /** Called when the answer to an exchange is complete. */
   answered(exchange: Exchange, head: HttpHead, body: Buffer): void {
     if (this.#isEnded || this.#exchanges.get(exchange.key) !== exchange) return;
     if (head.status === 401 && this.#isHome(exchange)) {

@@ -12,7 +12,7 @@ import { type Link, type LinkListener, maxUnsentBytes, type Transport, tcpTransp
 /** The maximum number of clients that are connected to a TCP port at the same time. */
 export const maxClients = 64;
 
-/** A host and a port. */
+/** The place of a peer or a port in the network: a host and a port number. */
 export interface Place {
   readonly host: string;
   readonly port: number;

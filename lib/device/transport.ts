@@ -39,11 +39,11 @@ export interface Received {
 export interface HttpHead {
   readonly status: number;
   readonly statusText: string;
-  /** The headers by their lower-case names. */
+  /** The headers of the answer, by their lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A server-sent event. */
+/** A server-sent event from an HTTP device. */
 export interface ServerEvent {
   readonly name: string;
   /** The last event ID in the stream so far; '' if there has been no ID. */

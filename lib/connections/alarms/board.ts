@@ -20,7 +20,7 @@ interface Alarm {
   rising: Subscription;
   /** The time until which the alarm is shelved, in milliseconds on the connection's clock; undefined if it is not shelved. */
   shelvedUntilMs: number | undefined;
-  /** The timer that ends the shelving. */
+  /** The timer that ends the shelving of the alarm. */
   shelf: Subscription;
 }
 

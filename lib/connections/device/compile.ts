@@ -71,7 +71,7 @@ function read(name: string, text: string, given: Given, mistakes: MistakeList): 
   }
 }
 
-/** Returns the values of a description's variables: those that the connection sets, and the defaults of the remaining variables. */
+/** Returns the values of a description's variables: the values that the connection sets, and the defaults of all other variables. */
 function variablesOf(data: unknown, given: Given): Record<string, Value> {
   const own = isJsonObject(data) && isJsonObject(data.variables) ? data.variables : {};
   const values = Object.entries({ ...own, ...given.variables }).filter(([name]) => Object.hasOwn(own, name));

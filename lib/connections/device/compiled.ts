@@ -60,7 +60,7 @@ export interface Ask extends Answers {
   readonly send: readonly Matcher[];
   readonly until: Matcher | undefined;
   readonly everyMs: number | undefined;
-  /** The reads for the answer. */
+  /** The reads that apply the answer to parameters. */
   readonly reads: readonly Read[];
 }
 

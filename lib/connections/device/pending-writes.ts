@@ -21,7 +21,7 @@ export interface PendingWritesOptions {
   scope(more: Iterable<readonly [string, Value]>): Map<string, Value>;
   /** Returns the number of the next request, which no earlier request has used. */
   nextId(): number;
-  /** Queues a request. */
+  /** Queues a request to the device. */
   request(request: RequestOptions): void;
   /** Sets a value that the device does not report. The value counts as set as soon as it has been sent. */
   set(instance: Instance, value: Value): void;
@@ -252,7 +252,7 @@ export class PendingWrites {
     }, confirmMs);
   }
 
-  /** Ends a pending write without confirmation. */
+  /** Ends a pending write to a parameter with an error, because it will not be confirmed. */
   giveUp(instance: Instance, error: HubError): void {
     this.#wanted.get(instance)?.timer.unsubscribe();
     if (this.#wanted.delete(instance)) this.#options.settle(instance.id, error);

@@ -19,7 +19,7 @@ export interface QuestionsOptions {
   scope(known: ReadonlyMap<string, Value>): ReadonlyMap<string, Value>;
   /** Returns the number of the next request, which no earlier request has used. */
   nextId(): number;
-  /** Queues a request. */
+  /** Queues a request to the device. */
   request(request: RequestOptions): void;
   /** Saves values from an answer for use in later messages. */
   save(found: Iterable<readonly [string, Value]>): void;

@@ -41,7 +41,7 @@ export class Readings {
   /** The discovered parameters of each family, by the family's `keyOf` for their variables. */
   readonly #discoveredOf = new Map<Family, Map<string, Instance>>();
   #discovered = 0;
-  /** The number of the current message. */
+  /** The number of the message that is being read. */
   #message = 0;
 
   constructor(compiled: Compiled, log: Log, events: ReadingEvents) {

@@ -9,7 +9,7 @@ import { Backoff } from '../../model/time/backoff.ts';
 import type { Value } from '../../model/value.ts';
 import type { Answers } from './compiled.ts';
 
-/** The outcome of a request. */
+/** The outcome of a request: the answer, or the reason why there is no answer. */
 export type Outcome =
   | { readonly message: Message; readonly found: ReadonlyMap<string, Value>; readonly matcher: Matcher | undefined }
   /** The answer has not changed since the last answer (HTTP status 304). */

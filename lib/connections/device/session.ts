@@ -32,7 +32,7 @@ export interface SessionEvents {
   withdraw(ids: readonly string[]): void;
   /** Called when the device is online and all values are up to date. */
   running(): void;
-  /** Called when the device is offline. */
+  /** Called when the device has gone offline or cannot be reached. */
   away(reason: string): void;
   /** Records a sent or received frame in the wire trace. */
   wire(direction: 'in' | 'out', bytes: Uint8Array): void;
@@ -112,7 +112,7 @@ export class Session {
   readonly #stream: EventStream | undefined;
   /** The ETag of the last answer to each question, by the question's text. */
   readonly #etags = new Map<string, string>();
-  /** The encoded requests, by their text. */
+  /** The encoded requests, by the text of the request. */
   readonly #requestBytes = new KeptResults<Buffer>(maxKeptRequests);
   readonly #lastAnswers = new LastAnswers();
   /** The tokens that the greeting has received, which must be masked in wire traces. */
@@ -334,7 +334,7 @@ export class Session {
     else this.#step = this.#compiled.greet.length;
   }
 
-  /** Asks all questions once. */
+  /** Asks all questions once, after the greeting. */
   #load(): void {
     if (this.#isFresh) {
       this.#phase = 'ready'; // the hub has only closed the link between two requests

@@ -1,4 +1,4 @@
-// The connection type `dmx`: lighting control over sACN (E1.31) or Art-Net, in both directions.
+// The connection type `dmx`: sends and receives lighting control data over sACN (E1.31) or Art-Net.
 
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';

@@ -225,7 +225,7 @@ export interface NodeReport {
   readonly receives: readonly number[];
   readonly sends: readonly number[];
   readonly name: string;
-  /** The hub's IPv4 address. */
+  /** The IPv4 address of the hub as seen by the sender of the poll. */
   readonly address: string;
 }
 

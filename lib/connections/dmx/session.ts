@@ -26,7 +26,7 @@ const endings = 3;
 const lookMs = 250;
 
 export interface DmxEvents {
-  /** Reports the values from one packet. */
+  /** Reports the changed values of the parameters in a received packet. */
   received(values: readonly (readonly [Fixture, Value])[]): void;
   /** Reports that a received universe has or no longer has a source. */
   heard(universe: number, isHeard: boolean): void;
@@ -221,7 +221,7 @@ export class DmxSession {
   }
 }
 
-/** A universe that the hub sends. */
+/** The state of a universe that the hub sends. */
 class SentUniverse {
   readonly universe: number;
   readonly channels = new Uint8Array(maxChannels);
@@ -254,7 +254,7 @@ interface Source {
   heardMs: number;
 }
 
-/** A universe that the hub receives. */
+/** The state of a universe that the hub receives, with its sources. */
 class ReceivedUniverse {
   readonly fixtures: Fixture[] = [];
   readonly #protocol: DmxProtocol;

@@ -45,7 +45,7 @@ function message(write: () => void): Buffer {
   return Buffer.concat([Buffer.of(frame.glow), bytes]);
 }
 
-/** Encodes a message that contains elements. */
+/** Encodes a Glow message that contains elements. */
 export function encodeElements(elements: readonly Written[]): Buffer {
   return message(() => list(tags.rootCollection, elements, writeElement));
 }

@@ -51,7 +51,10 @@ export interface Contents {
   readonly streamId?: number;
   readonly stream?: { readonly format: number; readonly offset: number };
   // of matrices
-  /** 0: a target has at most one source; 1: in addition, a source has at most one target; 2: both may have any number. */
+  /**
+   * 0: a target has at most one source; 1: in addition, a source has at most one target; 2: targets and sources have any number of
+   * connections.
+   */
   readonly matrixType?: number;
   /** 0: the numbers from 0 to the count are used; 1: only the listed numbers are used. */
   readonly addressing?: number;
@@ -70,7 +73,7 @@ export interface Connection {
   readonly disposition?: number;
 }
 
-/** An element in a received message. */
+/** An element in a received Glow message. */
 export interface Element {
   readonly kind: ElementKind;
   readonly path: string;
@@ -82,7 +85,7 @@ export interface Element {
   readonly connections: readonly Connection[] | undefined;
 }
 
-/** The numbers of the Glow commands. */
+/** The command numbers in the Glow specification. */
 export const commands = { subscribe: 30, unsubscribe: 31, getDirectory: 32, invoke: 33 } as const;
 
 export interface Command {

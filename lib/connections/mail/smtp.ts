@@ -26,7 +26,7 @@ export interface Mail {
   readonly date: Date;
 }
 
-/** An error thrown by nodemailer. */
+/** The properties of an error thrown by nodemailer. */
 interface MailError {
   readonly code?: string;
   readonly responseCode?: number;

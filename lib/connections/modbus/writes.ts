@@ -44,7 +44,7 @@ export interface WritesOptions {
   readJob(block: Block, take: Job['take']): Job;
   /** Sends a request before all other requests. */
   sendFirst(job: Job): void;
-  /** Reads an item again. */
+  /** Reads an item again after a write to it. */
   readBack(item: Item): void;
   /** Sends as many waiting requests as the device permits. */
   pump(): void;

@@ -8,12 +8,12 @@ import { toText } from '../../model/value.ts';
 
 export interface Announced {
   readonly topic: string;
-  /** The discovery document as JSON. */
+  /** The Home Assistant discovery document as JSON. */
   readonly text: string;
 }
 
 export interface AnnounceOptions {
-  /** The topic prefix of the bridge. */
+  /** The prefix of the topics that the bridge publishes. */
   readonly prefix: string;
   /** The topic prefix for Home Assistant's discovery. */
   readonly discovery: string;

@@ -37,7 +37,7 @@ export interface Device {
   readonly mode?: 'all' | 'any' | 'latest';
 }
 
-/** A parameter and its topics. */
+/** A parameter and the topics that report or set its value. */
 export interface Binding {
   readonly id: string;
   readonly type: ValueType;
@@ -222,7 +222,10 @@ export class Bindings {
     for (const live of this.#live.values()) live.isAhead = false;
   }
 
-  /** Called when all topics are subscribed and all values are published. The values are then fresh, except for those of offline devices. */
+  /**
+   * Called when all topics are subscribed and all values are published. The values are then fresh, except for the values from offline
+   * devices.
+   */
   ready(): void {
     this.#isFresh = true;
     const { emit } = this.#options;

@@ -60,7 +60,7 @@ export interface BrokerOptions {
   readonly version: '5' | '3.1.1' | undefined;
   readonly connectTimeoutMs: number;
   readonly keepAliveMs: number;
-  /** The topic for the status and the last will; undefined if the session has neither. */
+  /** The topic for the status and the last will; undefined if the session publishes no status. */
   readonly status: string | undefined;
   readonly scheduler: SchedulerLike;
   readonly log: Log;
@@ -78,7 +78,7 @@ export interface BrokerEvents {
   wire(direction: 'in' | 'out', bytes: Uint8Array): void;
 }
 
-/** A topic filter to subscribe to. */
+/** A topic filter that the session subscribes to. */
 export interface Filter {
   readonly topic: string;
   /** Whether the broker should send the retained messages for the filter. */
@@ -394,7 +394,7 @@ export class Broker {
     else setImmediate(round);
   }
 
-  /** Publishes queued messages until enough bytes are waiting in the link, and continues when the link has sent some of them. */
+  /** Publishes queued messages until the link has enough bytes to send, and continues after some bytes have been sent. */
   #sendRound(): void {
     this.#isSending = false;
     if (!this.#isAccepted || this.#client === undefined || this.#isStopped) return;

@@ -7,7 +7,7 @@ import type { Binding } from './bindings.ts';
 import { choicesOf, type DocumentPlace, deviceKeyOf, Entity, type Json, keysOf } from './documents.ts';
 import { describeLight } from './lights.ts';
 
-/** The parameters that a document describes. */
+/** The parameters that a discovery document describes. */
 export interface Described {
   readonly bindings: readonly Binding[];
   /** The reasons why parts of the document were omitted. */
@@ -19,7 +19,7 @@ const withoutValue: ReadonlySet<string> = new Set(['camera', 'image', 'infrared'
 /** The maximum number of event types in an entity that become triggers. */
 const maxEvents = 100;
 
-/** Returns the parameters of an entity. */
+/** Returns the parameters of an entity, given its place and its document. */
 export function describeEntity({ component, node, object }: DocumentPlace, document: Json): Described {
   const entity = new Entity(
     document,

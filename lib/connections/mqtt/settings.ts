@@ -195,7 +195,7 @@ export const settingsSchema = z.strictObject({
 
 export type MqttSettings = z.output<typeof settingsSchema>;
 
-/** Returns the metadata of a parameter. */
+/** Returns the metadata of a parameter in the settings. */
 export function aboutOf({
   label,
   unit,

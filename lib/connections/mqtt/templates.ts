@@ -419,7 +419,7 @@ class Expressions {
     return { from: term.from, path: [...term.path, name] };
   }
 
-  /** Compiles `.get(key)` and `.get(key, other)`. */
+  /** Compiles the methods `.get(key)` and `.get(key, other)` of maps and of `value_json`. */
   #got(term: Term): Term {
     this.#expect('(');
     const key = this.#textOf(this.#ternary());

@@ -13,7 +13,7 @@ import { topicMistake } from './settings.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** A parameter of a device. */
+/** A parameter of a device, with its topics and the conversion of its payloads. */
 export interface Part {
   readonly id: string;
   readonly type: ValueType;

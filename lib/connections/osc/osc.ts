@@ -1,4 +1,5 @@
-// The connection type `osc`: Open Sound Control over UDP and TCP in both directions, with parameters of the hub as OSC addresses.
+// The connection type `osc`: sends and receives Open Sound Control messages over UDP and TCP, and shows parameters of the hub as OSC
+// addresses.
 
 import { Observable } from 'rxjs';
 import { type PacketTransport, type Refuse, TcpPort, tcpClient, UdpPort } from '../../device/ports.ts';

@@ -25,7 +25,7 @@ export interface OscMessage {
   readonly address: string;
   /** The type tags without the comma, including the brackets of arrays: `if[TF]`. */
   readonly tags: string;
-  /** The values of the arguments, including those inside arrays. */
+  /** The values of the arguments, including the arguments in arrays. */
   readonly args: readonly OscValue[];
 }
 

@@ -66,7 +66,7 @@ interface Client {
   confirmedBytes: number | undefined;
 }
 
-/** A connected surface. */
+/** A connected surface and the state of its keys. */
 interface Surface {
   readonly client: Client;
   readonly deviceId: string;

@@ -14,7 +14,7 @@ import { type Picture, readImage } from './png.ts';
 
 /** The maximum number of keys in a connection. */
 export const maxKeys = 16_384;
-/** The highest key number. */
+/** The highest number that a key can have. */
 const highestKey = 1023;
 /** The maximum length of a key's text, in characters. */
 export const maxTextLength = 256;
@@ -110,7 +110,7 @@ export interface OwnKey {
   readonly label: string | undefined;
 }
 
-/** A surface in the settings. */
+/** A surface in the settings, with its keys. */
 export interface OwnSurface {
   readonly id: string;
   readonly device: string;

@@ -180,7 +180,7 @@ function dayTest(settings: EntrySettings): IsDay {
   return (day) => isMeant(day) && !settings.except.some((isDate) => isDate(day));
 }
 
-/** Like `dayTest`, but without the exceptions. */
+/** Returns a function that returns whether an entry applies on a day, ignoring the exceptions. */
 function meantTest({ days, dates }: EntrySettings): IsDay {
   if (days === undefined && dates === undefined) return () => true;
   return (day) => (days?.(day) ?? false) || (dates?.some((isDate) => isDate(day)) ?? false);

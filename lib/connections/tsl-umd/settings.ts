@@ -95,7 +95,7 @@ export const settingsSchema = z
 
 export type TslSettings = z.output<typeof settingsSchema>;
 
-/** A display in the settings. */
+/** A display in the settings, with its parameters. */
 export interface OwnDisplay {
   readonly screen: number;
   readonly index: number;

@@ -52,7 +52,7 @@ export class Engine {
 
   /**
    * Evaluates the marked outputs. A trigger is true during one evaluation; a second evaluation follows immediately, in which it is false
-   * again. If a trigger has fired several times, this is repeated as many times.
+   * again. A trigger that has fired several times is evaluated in this way once for each firing.
    */
   evaluate(now: number): void {
     let isFalling = false;

@@ -23,7 +23,7 @@ import type { BlockOutput, CoreSettings, ExpressionOutput, Output } from './sett
 interface Program {
   readonly mistakes: readonly SettingMistake[];
   readonly inputs: ReadonlyMap<string, Cell>;
-  /** The units in evaluation order. */
+  /** The outputs of the core as units, in evaluation order. */
   readonly units: readonly Unit[];
 }
 

@@ -65,7 +65,7 @@ const customScheme = z
 export type Scheme = z.output<typeof customScheme> & {
   /** The separator between several signatures in the header. */
   readonly separator?: string;
-  /** Whether one header contains both the timestamp and the signatures: `t=1492774577,v1=5257a869`. */
+  /** Whether a single header contains the timestamp as well as the signatures: `t=1492774577,v1=5257a869`. */
   readonly isCombined?: true;
   /** Whether no two deliveries have the same body. In this case, an equal signature means a repetition even if no timestamp is signed. */
   readonly isUnique?: true;
@@ -148,9 +148,9 @@ export interface Verified {
   readonly timestamp: number | undefined;
   /** The delivery ID from the scheme's header; '' if there is no ID. */
   readonly id: string;
-  /** Whether the signature covers the ID. */
+  /** Whether the signature covers the delivery ID. */
   readonly isIdSigned: boolean;
-  /** The valid signature, as bytes. */
+  /** The signature that was found to be valid, as bytes. */
   readonly signature: Buffer;
 }
 

@@ -138,7 +138,7 @@ function inboxOf({ inbox }: ConnectionContext<XmlSettings>, name: string): Obser
 const backoffTimes = { firstMs: 500, longestMs: 5000 };
 
 interface KeepSavedOptions {
-  /** Saves the latest state. */
+  /** Saves the latest state to the file. */
   save(): Promise<void>;
   readonly scheduler: SchedulerLike;
   /** Called on unsubscribe with a promise for the save in progress and for a further save if the latest state has not been saved. */

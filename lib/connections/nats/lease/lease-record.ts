@@ -70,14 +70,14 @@ export const leaseTimes = {
   renewMs: 1000,
   fenceMs: 3000,
   expiryMs: 4000,
-  /** The interval at which other hubs read a register. */
+  /** The interval at which other hubs read a register, in milliseconds. */
   lookMs: 500,
-  /** The time after the servers answer again during which the holder may renew the lease before another hub takes it. */
+  /** The time after the servers answer again during which the holder may renew the lease before another hub takes it, in milliseconds. */
   graceMs: 1500,
-  /** The time after its last renewal for which a holder that answers keeps its claim to the lease. */
+  /** The time after its last renewal for which a holder that answers keeps its claim to the lease, in milliseconds. */
   patienceMs: 7000,
-  /** The pause before a retry after the servers have not answered. */
+  /** The pause before a retry after the servers have not answered, in milliseconds. */
   retryMs: 200,
-  /** The time for which the servers may be silent before a problem is reported. */
+  /** The time for which the servers may be silent before a problem is reported, in milliseconds. */
   problemAfterMs: 2000,
 } as const;

@@ -195,7 +195,7 @@ export class Lease {
     return this.#problem.asObservable();
   }
 
-  /** Whether the servers have recently answered. */
+  /** Whether the servers have recently answered a request for the register. */
   get isAnswered(): boolean {
     return this.#sighting.silentMs(this.#clock.now()) <= leaseTimes.problemAfterMs;
   }

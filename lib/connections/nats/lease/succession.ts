@@ -100,7 +100,7 @@ export class Sighting {
   #isTaken = false;
   /** The greatest renewal number that a holder has requested, and the time of the request. */
   #requested: { readonly holder: string; readonly renewal: number; readonly atMs: number } | undefined;
-  /** The start of the period in which every request has been answered; undefined if the last request was not answered. */
+  /** The start of the period in which every request has been answered, in milliseconds; undefined if the last request was not answered. */
   #answeredSinceMs: number | undefined;
   #answeredMs = Number.NEGATIVE_INFINITY;
 

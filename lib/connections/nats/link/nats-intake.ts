@@ -86,7 +86,7 @@ export class Intake {
     return this.#refused.get(hub) ?? 0;
   }
 
-  /** Records whether a hub is known. */
+  /** Records whether a hub is known, so that it has turns of its own. */
   know(hub: string, isKnown: boolean): void {
     if (isKnown) this.#known.add(hub);
     else this.#known.delete(hub);

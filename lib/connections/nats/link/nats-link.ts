@@ -22,7 +22,7 @@ export interface Session {
   readonly transport: Transport;
   /** The address of the server, such as `10.0.0.5:4222`. */
   readonly server: string;
-  /** Whether the server accepts every client. */
+  /** Whether the server accepts clients without credentials. */
   readonly isOpen: boolean;
 }
 
@@ -312,7 +312,7 @@ const pauses = { firstMs: 250, longestMs: 400 };
  */
 const nextAttemptMs = 400;
 
-/** An open connection to a server. */
+/** An open connection to a server, which can be closed. */
 interface Opened {
   close(): Promise<void>;
 }

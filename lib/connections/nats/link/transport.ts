@@ -2,7 +2,7 @@
 
 import type { Steps } from './nats-intake.ts';
 
-/** A received message. */
+/** A message received from the NATS server. */
 export interface Message {
   readonly subject: string;
   readonly data: Uint8Array;

@@ -37,9 +37,9 @@ const gapPauses = { firstMs: 20, longestMs: 1000 };
 /** The pauses between reads of the owner's lease while it contradicts the reported term, in milliseconds. */
 const leasePauses = { firstMs: 100, longestMs: 1000 };
 /**
- * The pauses before a request after an invalid message, in milliseconds. They start over when all messages have been valid for a minute.
- * Answers come from the owner itself. Reports may come from other clients if the servers permit this; therefore, the longest pause after an
- * invalid report is short enough to keep the mirror from becoming stale.
+ * The pauses before a request after an invalid message, in milliseconds. The pauses start over when all messages have been valid for a
+ * minute. Answers come from the owner itself. Reports may come from other clients if the servers permit this; therefore, the longest pause
+ * after an invalid report is short enough to keep the mirror from becoming stale.
  */
 const invalidPauses = { firstMs: 100, longestMs: 30_000, provenMs: 60_000 };
 const longestReportPauseMs = 1000;
@@ -128,7 +128,7 @@ export class MirroredHub implements Remote {
     let refusedAtMs = Number.NEGATIVE_INFINITY;
     const refuse = (what: string) => {
       const nowMs = context.scheduler.now();
-      if (nowMs - refusedAtMs < refusedEveryMs) return; // this can happen a million times
+      if (nowMs - refusedAtMs < refusedEveryMs) return; // `refuse` may be called a million times
       refusedAtMs = nowMs;
       const message = `hub "${owner.hub}" shares ${what}: the rest is not shown here`;
       log.warn({ hub: owner.hub }, message, 'too many shared parameters');
@@ -319,7 +319,7 @@ export class MirroredHub implements Remote {
     else this.#position = undefined;
   }
 
-  /** Removes all mirrored parameters. */
+  /** Ends the mirror and removes all mirrored parameters. */
   end(): void {
     this.#stopRepair();
     this.#transport = undefined;

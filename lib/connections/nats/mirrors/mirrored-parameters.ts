@@ -36,13 +36,13 @@ export type MirrorPort = Pick<HubPort, 'find' | 'turn' | 'mirroring'>;
 
 export interface MirroredContext {
   readonly hub: MirrorPort;
-  /** The name of the mirrored hub. */
+  /** The name of the hub that owns the parameters. */
   readonly owner: string;
   readonly remote: Remote;
   readonly isSelected: (address: string) => boolean;
   /**
-   * Returns whether this hub shows what the owner reports about a connection. It does so unless another hub is known to have that
-   * connection.
+   * Returns whether this hub shows the parameters of a connection that the owner reports. It shows them unless another hub is known to have
+   * that connection.
    */
   readonly mayShow: (connectionId: string) => boolean;
   /** Whether this hub declares the same parameters and is the standby. */

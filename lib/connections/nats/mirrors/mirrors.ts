@@ -293,7 +293,7 @@ export class Mirrors {
   }
 }
 
-/** Makes a standby answer requests from the active hub for its received position. Returns a function that stops this. */
+/** Makes a standby answer requests from the active hub for its received position. Returns a function that ends the subscription. */
 function sendReceipts(
   transport: Transport,
   name: HubName,

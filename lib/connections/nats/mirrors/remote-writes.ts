@@ -170,7 +170,7 @@ export class OwnerClock {
     this.#scheduler = scheduler;
   }
 
-  /** The epoch in the last report. */
+  /** The owner's epoch, as stated in the last report. */
   get epoch(): string {
     return this.#epoch;
   }

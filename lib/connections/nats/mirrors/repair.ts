@@ -27,7 +27,7 @@ export interface RepairContext {
   readonly accepts: (answer: WalkAnswer) => boolean;
   /** Returns whether the repair is still wanted. If it is not, no further data is applied. */
   readonly isWanted: () => boolean;
-  /** Called before all parameters are replaced. */
+  /** Called before all parameters are replaced by a new snapshot. */
   readonly begin: () => void;
 }
 

@@ -27,8 +27,8 @@ const partsOf = ({ pair }: NatsSettings) => (pair ? pairParts : [1]);
 
 export interface DecidedOwnership extends Ownership {
   /**
-   * The current problem; '' if there is no problem, and undefined if this is not known yet. Hot, replays last, synchronous, never
-   * completes, never errors.
+   * The current problem: '' if there is no problem, undefined if it is not known yet whether there is a problem. Hot, replays last,
+   * synchronous, never completes, never errors.
    */
   readonly problem$: Observable<string | undefined>;
   /** The lease on this hub's name, for observers. */
@@ -154,7 +154,10 @@ function createParts(
   return { lease, namesake, wanted, claims, standing, changed$, termsOf };
 }
 
-/** Requests the lease and the claims in each session of the link, and listens for changes to them. To end this, unsubscribe. */
+/**
+ * Requests the lease and the claims in each session of the link, and listens for changes to them until the returned subscription is
+ * unsubscribed.
+ */
 function followSessions(
   link: Link,
   settings: NatsSettings,
@@ -235,7 +238,7 @@ export class Confirmation {
     this.#clock = clock;
   }
 
-  /** Resolves, within 2 s, to whether all earlier writes are confirmed, or to false if this is not known. Never rejects. */
+  /** Resolves, within 2 s, to true if all earlier writes are confirmed, and to false if their confirmation is uncertain. Never rejects. */
   confirm(): Promise<boolean> {
     this.#next ??= inTime(this.#confirmAfter(this.#last));
     return this.#next;

@@ -133,7 +133,7 @@ export function hasMetRival(hub: object): boolean {
 class Rival {
   readonly #all: LeaseContext;
   readonly #begin: () => void;
-  /** The scheduled next step. */
+  /** The timer for the next step. */
   #next = Subscription.EMPTY;
   #isMet = false;
 

@@ -51,8 +51,8 @@ export class Namesake {
 
   /**
    * Returns whether the namesake uses the name although the holder of the lease is unknown. In this case, the namesake should get the lease
-   * first. It has some time to do so after servers begin to answer, because it cannot take the lease without answers. `answeredMs` is the
-   * time for which the servers have been answering this hub, in milliseconds.
+   * first, within a limited time after servers begin to answer, because it cannot take the lease without answers. `answeredMs` is the time
+   * for which the servers have been answering this hub, in milliseconds.
    */
   waitsForLease(answeredMs: number): boolean {
     const waitsMs = this.#clock.now() - this.#waitsSinceMs;

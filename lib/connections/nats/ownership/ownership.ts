@@ -18,12 +18,12 @@ export interface Ownership {
   readonly reports: boolean;
   /**
    * Whether this hub answers requests for its parameters: because it reports them, or because it was the last hub to report them and has
-   * stopped. In the latter case, its values do not change until messages arrive from another hub that has begun.
+   * stopped. If it has stopped, its values do not change until messages arrive from another hub that has begun.
    */
   readonly answers: boolean;
   /**
-   * Resolves to true if this hub has sent all writes so far and was still active afterwards, and to false if this is uncertain. Undefined
-   * if no other hub can take over.
+   * Resolves to true if this hub has sent all writes so far and was still active afterwards, and to false if it is uncertain whether it
+   * has. Undefined if no other hub can take over.
    */
   readonly confirm: (() => Promise<boolean>) | undefined;
   /** Returns whether this hub holds the claim to a Connection ID, so that the connection's parameters may be shared. */

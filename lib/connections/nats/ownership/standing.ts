@@ -29,7 +29,7 @@ export interface OwnershipContext {
    * limit. Never rejects.
    */
   readonly notifyAll: (endMs: number) => Promise<boolean>;
-  /** Fails the connection with this reason. */
+  /** Fails the `nats` connection with this reason. */
   readonly fail: (reason: string) => void;
 }
 

@@ -11,7 +11,7 @@ import { type Receipt, read, receipt } from '../wire/domain-messages.ts';
 const answerMs = 300;
 /**
  * The timeout of a request, in milliseconds. It is longer than `answerMs` because answers that arrived in time may still be unread if this
- * thread was busy. A confirmation (`Confirmation`) never waits longer than this.
+ * thread was busy. A confirmation (`Confirmation`) never waits longer than this timeout.
  */
 const requestMs = 2000;
 /** The pause before a lagging standby is asked again, in milliseconds. */

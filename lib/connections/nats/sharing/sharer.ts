@@ -92,7 +92,7 @@ export class Sharer {
     });
   }
 
-  /** The number of shared parameters. */
+  /** The number of parameters that this hub shares. */
   get size(): number {
     return this.#shared.size;
   }
@@ -133,8 +133,8 @@ export class Sharer {
   }
 
   /**
-   * Sends all changes as soon as this hub may send and there is a network. Resolves to whether the standby, if it can be reached, has
-   * received all changes, and to false if this is not known in time or if this hub is no longer active. Never rejects.
+   * Sends all changes as soon as this hub may send and there is a network. Resolves to true if the standby has received all changes or
+   * cannot be reached, and to false if the receipt is not confirmed in time or this hub is no longer active. Never rejects.
    */
   async notifyAll(endMs: number): Promise<boolean> {
     const { ownership, scheduler } = this.#context;

@@ -31,7 +31,7 @@ export class TurnWriter {
   #isTooLong = false;
   #origin: Origin | undefined = undefined;
   #time = -1;
-  /** The revision of the last change. */
+  /** The revision of the last change that was added. */
   #rev = 0;
 
   get isEmpty(): boolean {

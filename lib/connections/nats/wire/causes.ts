@@ -67,7 +67,7 @@ function isWireLink(link: unknown): boolean {
   return isAddress(address) && isValueType(type) && isScalar(value) && isWireOrigin(by) && isTime(at) && isCount(hop);
 }
 
-/** Returns whether this is a value of any value type. The type does not matter, because a cause is only displayed. */
+/** Returns whether an unknown value is a parameter value of any type. The type does not matter, because a cause is only displayed. */
 function isScalar(value: unknown): value is Value {
   if (typeof value === 'string') return value.length <= maxTextLength;
   return typeof value === 'boolean' || Number.isFinite(value);
@@ -146,7 +146,7 @@ export function printable(text: string): string {
   return text.toWellFormed().replace(unprintable, '\ufffd');
 }
 
-/** Encodes a change and its causes. */
+/** Encodes a change and its causes as links, newest first. */
 export function encodeLinks(newest: Change | undefined): WireLinks {
   const links: WireLinks[number][] = [];
   for (let link = newest; link !== undefined && links.length < maxLinks; link = link.cause) {

@@ -34,22 +34,22 @@ const simpleName = `[${nameStart}][${nameRest}]*`;
  * without colons.
  */
 export const tokens = {
-  /** White space [3]. */
+  /** The S production [3]: white space. */
   space: token('white space', '[ \\t\\r\\n]+'),
   /** The name of an entity or a notation, or the target of a processing instruction. */
   simpleName: token('a name without a colon', `${simpleName}(?![:${nameRest}])`),
   /** The QName production of Namespaces in XML [7]: the name of an element or an attribute. */
   name: token('a name', `${simpleName}(?::${simpleName})?(?![:${nameRest}])`),
-  /** Nmtoken [7]. */
+  /** The Nmtoken production [7]. */
   nameToken: token('a name token', `[:${nameRest}]+`),
-  /** SystemLiteral [11]. */
+  /** The SystemLiteral production [11]: a system identifier in quotation marks. */
   systemLiteral: token('a system identifier in quotes', '"[^"]*"|\'[^\']*\''),
-  /** PubidLiteral [12], [13]. */
+  /** The PubidLiteral production [12], [13]: a public identifier in quotation marks. */
   publicLiteral: token(
     'a public identifier in quotes',
     "\"[ \\r\\na-zA-Z0-9\\-'()+,./:=?;!*#@$_%]*\"|'[ \\r\\na-zA-Z0-9\\-()+,./:=?;!*#@$_%]*'",
   ),
-  /** EntityValue [9] and AttValue [10]: any quoted text, whose content is checked later. */
+  /** The EntityValue and AttValue productions [9], [10]: any text in quotation marks, whose content is checked later. */
   literal: token('text in quotes', '"[^"]*"|\'[^\']*\''),
 } as const;
 
@@ -212,7 +212,7 @@ function readAttributeType(scanner: Scanner): void {
   scanner.expect(')');
 }
 
-/** Parses a default declaration [60]. */
+/** Parses the default declaration [60] of an attribute. */
 function readDefault(scanner: Scanner, entities: Entities): void {
   if (scanner.skipOne(['#REQUIRED', '#IMPLIED']) !== undefined) return;
   if (scanner.skip('#FIXED')) scanner.expect(tokens.space);

@@ -253,8 +253,8 @@ function* readEntries(bytes: Buffer): Iterable<{ party: Party; proof: Proof }> {
   }
 }
 
-// Connects to the X server in DISPLAY before the hotkey library does so. Without a server, the library would abort the process or sometimes
-// hang.
+// Connects to the X server in DISPLAY before the hotkey library connects. Without a server, the library would abort the process or
+// sometimes hang.
 
 const deadlineMs = 3000;
 const firstPort = 6000;
