@@ -1,5 +1,6 @@
 // Converts payloads to values and values to payloads.
 
+import { numberWithin } from '../model/digits.ts';
 import { describe, HubError } from '../model/error.ts';
 import type { About } from '../model/parameter.ts';
 import { convert, toText, type Value, type ValueType } from '../model/value.ts';
@@ -111,7 +112,7 @@ export function acceptedValue(type: ValueType, { min, max, choices }: About, inp
     type !== 'T' &&
     ((min !== undefined && value < min) || (max !== undefined && value > max))
   )
-    throw new HubError('out-of-range', `expected a number ${min ?? '−∞'}..${max ?? '∞'}, got ${value}`);
+    throw new HubError('out-of-range', `expected ${numberWithin(min, max)}, got ${value}`);
   if (choices !== undefined && !Object.values(choices).includes(value))
     throw new HubError(
       'out-of-range',

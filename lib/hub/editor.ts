@@ -281,7 +281,10 @@ export class Editor implements Editing {
       throw new HubError('not-found', `revision ${revision}: expected a change on probation, got none`);
     const { user, via } = this.#probation.rights;
     if (user !== rights.user)
-      throw new HubError('forbidden', `revision ${revision}: expected a confirmation by the user who made the change`);
+      throw new HubError(
+        'forbidden',
+        `revision ${revision}: expected a confirmation from the user who made the change`,
+      );
     if (via !== rights.via)
       throw new HubError('forbidden', `revision ${revision}: expected a confirmation over the connection "${via}"`);
     this.#endProbation();
@@ -503,7 +506,7 @@ export class Editor implements Editing {
       const [op] = ops;
       const text = ops.length === 1 && op?.path === '' ? op.text : undefined;
       if (text === undefined)
-        throw new HubError('bad-request', 'ops: expected one edit of a new file, { path: "", text: "…" }');
+        throw new HubError('bad-request', 'ops: expected a single edit for a new file, { path: "", text: "…" }');
       expectJson5(text);
       return { found, before: undefined, text, isMerged: false };
     }

@@ -36,7 +36,10 @@ export interface Separation {
 export function separateInstance(instance: Instance, template: FileText, list: FileText, path: string): Separation {
   const { at, given, isOnly } = findIn(instance, list);
   if (JSON.stringify(given).includes('${'))
-    throw new HubError('conflict', `${instance.list}: expected values without variables: separate it by hand`);
+    throw new HubError(
+      'conflict',
+      `${instance.list}: expected values without variables: separate the instance by hand`,
+    );
   const { text } = editJson5(template.text, valuesOf(template.text, given), () => order);
   const file = join(dirname(instance.list), `${instance.name}.json5`);
   const opened = nodeAt(readTree(text), parsePath(path) ?? []);

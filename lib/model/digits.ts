@@ -37,6 +37,12 @@ export function groupDigits(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
+/** Describes the numbers within bounds: `a number from 0 to 10`, `a number of at least 0`, `a number of at most 10`, `a number`. */
+export function numberWithin(min: number | undefined, max: number | undefined): string {
+  if (min === undefined) return max === undefined ? 'a number' : `a number of at most ${max}`;
+  return max === undefined ? `a number of at least ${min}` : `a number from ${min} to ${max}`;
+}
+
 /** Returns a count with its noun: `1 rule`, `20,000 rules`. */
 export function counted(count: number, noun: string, nouns = `${noun}s`): string {
   return `${groupDigits(count)} ${count === 1 ? noun : nouns}`;

@@ -1,6 +1,13 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { fixedText, groupDigits, roundTo, roundToSignificant } from '../../lib/model/digits.ts';
+import { fixedText, groupDigits, numberWithin, roundTo, roundToSignificant } from '../../lib/model/digits.ts';
+
+test('the numbers within bounds are named, also if a bound is missing', (t) => {
+  t.is(numberWithin(0, 10), 'a number from 0 to 10');
+  t.is(numberWithin(-1.5, undefined), 'a number of at least -1.5');
+  t.is(numberWithin(undefined, 10), 'a number of at most 10');
+  t.is(numberWithin(undefined, undefined), 'a number');
+});
 
 test('digits are grouped as in English', (t) => {
   t.is(groupDigits(20_000), '20,000');

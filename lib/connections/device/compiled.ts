@@ -5,6 +5,7 @@ import { type Framing, ownText } from '../../device/frames.ts';
 import type { Matcher, MatcherIndex } from '../../device/message.ts';
 import type { Pattern, Values } from '../../device/pattern.ts';
 import { parameterIdMistake } from '../../model/address.ts';
+import { numberWithin } from '../../model/digits.ts';
 import { describe, HubError } from '../../model/error.ts';
 import type { About, ParameterDeclaration } from '../../model/parameter.ts';
 import { convert, toText, type Value, type ValueType } from '../../model/value.ts';
@@ -296,6 +297,6 @@ export function acceptedValue({ type, described }: Family, input: unknown): Valu
         .join(', ')}, got ${describe(input)}`,
     );
   if (typeof value === 'number' && ((min !== undefined && value < min) || (max !== undefined && value > max)))
-    throw new HubError('out-of-range', `expected ${min ?? ''}..${max ?? ''}, got ${describe(input)}`);
+    throw new HubError('out-of-range', `expected ${numberWithin(min, max)}, got ${describe(input)}`);
   return value;
 }

@@ -153,9 +153,9 @@ export function pointOfTargets(contents: Contents, sources: readonly number[] | 
   const known = sources === undefined ? undefined : new Set(sources);
   const isKnown = (source: number) =>
     Number.isInteger(source) && (known === undefined ? source >= 0 && source < sourceCount : known.has(source));
-  const expected = known === undefined ? `0..${sourceCount - 1}` : 'one of the matrix';
-  const refuse = (input: unknown) =>
-    new HubError('out-of-range', `expected a source ${expected}, got ${describe(input)}`);
+  const expected =
+    known === undefined ? `a source number from 0 to ${sourceCount - 1}` : 'a source number of the matrix';
+  const refuse = (input: unknown) => new HubError('out-of-range', `expected ${expected}, got ${describe(input)}`);
   const isMany = matrixType === 2;
   return {
     type: isMany ? 'S' : 'I',

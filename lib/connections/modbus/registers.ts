@@ -2,7 +2,7 @@
 // values. Joins items into blocks, each of which is read with one request.
 
 import { parameterIdMistake } from '../../model/address.ts';
-import { shortestFloat } from '../../model/digits.ts';
+import { numberWithin, shortestFloat } from '../../model/digits.ts';
 import { describe, HubError } from '../../model/error.ts';
 import type { About, Access, ParameterDeclaration } from '../../model/parameter.ts';
 import { convert, type Value, type ValueType } from '../../model/value.ts';
@@ -201,7 +201,7 @@ export function acceptValue(item: Item, input: unknown): Value {
   if (choices !== undefined && !Object.values(choices).includes(value))
     throw new HubError('out-of-range', `expected one of ${Object.keys(choices).join(', ')}, got ${describe(input)}`);
   if (typeof value === 'number' && ((min !== undefined && value < min) || (max !== undefined && value > max)))
-    throw new HubError('out-of-range', `expected ${min ?? '−∞'} to ${max ?? '∞'}, got ${value}`);
+    throw new HubError('out-of-range', `expected ${numberWithin(min, max)}, got ${value}`);
   return type === 'B' ? value : decodeRegisters(item, encodeRegisters(item, value), 0)!;
 }
 
@@ -270,7 +270,7 @@ export function encodeRegisters({ width, settings, isLowFirst }: Item, value: Va
       const bounds = [least, most]
         .map((bound) => Number((bound * scale + offset).toPrecision(12)))
         .sort((a, b) => a - b);
-      throw new HubError('out-of-range', `expected ${bounds[0]} to ${bounds[1]}, got ${describe(value)}`);
+      throw new HubError('out-of-range', `expected ${numberWithin(bounds[0], bounds[1])}, got ${describe(value)}`);
     }
     if (width === 1) bytes.writeUInt16BE(whole & 0xffff);
     else bytes.writeUInt32BE(whole >>> 0);

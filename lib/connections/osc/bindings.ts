@@ -2,7 +2,7 @@
 // parameter, or a constant. A template stands for many addresses, such as `ch/{n:1..32}/fader` for `/ch/{n:00}/mix/fader`.
 
 import { parameterIdMistake } from '../../model/address.ts';
-import { shortestFloat } from '../../model/digits.ts';
+import { numberWithin, shortestFloat } from '../../model/digits.ts';
 import { describe, HubError, messageOf } from '../../model/error.ts';
 import type { About, Access, ParameterDeclaration } from '../../model/parameter.ts';
 import { convert, type Value, type ValueType } from '../../model/value.ts';
@@ -85,7 +85,7 @@ export function acceptValue({ type, tag, settings: { min, max, choices } }: Part
   if (choices !== undefined && !Object.values(choices).includes(value))
     throw new HubError('out-of-range', `expected one of ${Object.keys(choices).join(', ')}, got ${describe(input)}`);
   if (typeof value === 'number' && ((min !== undefined && value < min) || (max !== undefined && value > max)))
-    throw new HubError('out-of-range', `expected ${min ?? '−∞'} to ${max ?? '∞'}, got ${value}`);
+    throw new HubError('out-of-range', `expected ${numberWithin(min, max)}, got ${value}`);
   return carried(type, tag, value);
 }
 

@@ -395,5 +395,5 @@ function readWord(word: string, values: Partial<Record<Part, Value>>): void {
   else if (name === 'tally' && /^[1-4](?:,[1-4])*$/.test(value))
     for (const number of value.split(',')) values[`tally/${Number(number) as 1}`] = true;
   else if (colour >= 0 && [...leftLamps, ...rightLamps].some((part) => part === name)) values[name as Part] = colour;
-  else throw new Error(`expected a text in quotes, tally=1,2, lh=red or brightness=3, got ${describe(word)}`);
+  else throw new Error(`expected text in quotes, tally=1,2, lh=red or brightness=3, got ${describe(word)}`);
 }

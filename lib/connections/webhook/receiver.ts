@@ -174,7 +174,7 @@ export class Receiver implements Hook {
 
 /** Returns the error for a wrong secret or an unknown webhook name. */
 export function wrongSecret(): HubError {
-  return new HubError('unauthorized', 'expected the name and the secret of a webhook of this hub');
+  return new HubError('unauthorized', 'expected the name and the secret of a webhook on this hub');
 }
 
 function tokenOf(where: HookSettings['where'], header: Delivery['header'], query: string): string {

@@ -149,7 +149,7 @@ test('liblo receives over UDP: each type of argument, parts of a message togethe
   t.true(lines.some((line) => /^\/on i 1$/.test(line)));
   t.true(lines.some((line) => /^\/mute F/.test(line)));
   t.is(lines.filter((line) => /^\/pos ifsd 7 1\.5\d* "to" 2/.test(line)).length, 1);
-  t.throws(() => hub.write('it/ch/1/fader', 1.5, writer), { message: /expected 0 to 1, got 1.5/ });
+  t.throws(() => hub.write('it/ch/1/fader', 1.5, writer), { message: /expected a number from 0 to 1, got 1.5/ });
 });
 
 for (const framing of ['length', 'slip'] as const)

@@ -83,7 +83,7 @@ const wrong: readonly (readonly [subset: string, message: string])[] = [
     '<!ENTITY % d "">%d;<!ATTLIST a b CDATA "¦&c;"><!ENTITY c "">',
     'expected an entity that was declared earlier, got &c;',
   ],
-  ['<!ENTITY % b "<!ELEMENT a">\n ¦%b;', 'in %b;: expected white space, got the end'],
+  ['<!ENTITY % b "<!ELEMENT a">\n ¦%b;', 'in %b;: expected white space, got the end of the text'],
   ['<!ENTITY % b "&#37;b;">¦%b;', 'in %b;: expected no entity that refers to itself, got %b;'],
 ];
 for (const [subset, message] of wrong)
@@ -119,7 +119,9 @@ test('unlimited growth or nesting is refused immediately', (t) => {
     ['&', '<!ATTLIST a b CDATA "&e99;">'],
   ] as const) {
     const deep = `<!DOCTYPE a [${chain(99, sign, '')} ${use}]>`;
-    t.throws(() => read(deep), { message: new RegExp(`expected entities nested at most ${maxDepth} deep`) });
+    t.throws(() => read(deep), {
+      message: new RegExp(`expected entities to be nested at most ${maxDepth} levels deep`),
+    });
   }
   const groups = '('.repeat(100_000);
   t.notThrows(() => read(`<!DOCTYPE a [<!ELEMENT a ${groups}b${groups.replaceAll('(', ')')}>]>`));

@@ -110,6 +110,6 @@ const noSecret = randomBytes(32);
 const noHook: Pick<Hook, 'receive'> = {
   receive({ body }) {
     createHmac('sha256', noSecret).update(body).digest(); // as much work as checking a signature
-    throw new HubError('unauthorized', 'expected the name and the secret of a webhook of this hub');
+    throw new HubError('unauthorized', 'expected the name and the secret of a webhook on this hub');
   },
 };

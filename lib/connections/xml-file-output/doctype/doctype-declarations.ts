@@ -116,7 +116,7 @@ export class Scanner {
   /** Throws a `Mistake` such as `expected a name, got ">"`. */
   fail(expected: string): never {
     const next = this.text.slice(this.at, this.at + shownCharacters).split(/[\r\n]/)[0];
-    throw new Mistake(this.at, `expected ${expected}, got ${this.isAtEnd ? 'the end' : describe(next)}`);
+    throw new Mistake(this.at, `expected ${expected}, got ${this.isAtEnd ? 'the end of the text' : describe(next)}`);
   }
 }
 
@@ -352,7 +352,7 @@ export class Entities {
 export function checkDepth(through: readonly string[], name: string, at: number, written: string): void {
   if (through.includes(name)) throw new Mistake(at, `expected no entity that refers to itself, got ${written}`);
   if (through.length >= maxDepth)
-    throw new Mistake(at, `expected entities nested at most ${maxDepth} deep, got ${written}`);
+    throw new Mistake(at, `expected entities to be nested at most ${maxDepth} levels deep, got ${written}`);
 }
 
 // Parses the references in the values of entities and attributes (XML 1.0, section 4.1) and replaces them (section 4.4)
