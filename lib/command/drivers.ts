@@ -146,7 +146,7 @@ function fieldLine({ id, type, label, default: suggested }: Field): string {
   return `  ${id.padEnd(28)}${type}${usual}${label === '' ? '' : `: ${label}`}`;
 }
 
-/** Returns a connection in JSON5 that uses a part of what the module offers, as a starting point. */
+/** Returns the JSON5 text of a connection that uses a part of what the module offers, as a starting point. */
 function connectionText(module: string, { id }: Driver, config: Config, description: Description): string {
   const named = (text: string) => text.replaceAll(/[^\w/-]+/g, '_');
   const values = Object.fromEntries(

@@ -130,10 +130,13 @@ function expectNothing(folder: string, names: readonly string[]): void {
       throw new HubError('conflict', `${join(folder, name)}: file already exists; nothing was created`);
 }
 
-/** The settings in a container, which has a volume and a separate network. The container runtime controls access to the network. */
+/**
+ * The settings for a folder that runs in a container, which has a volume and a separate network. The container runtime controls access to
+ * the network.
+ */
 const inContainer: Place = { data: '/var/lib/patchbay', bindIp: '' };
 
-/** Returns the command that runs the flow files in a folder in a container. */
+/** Returns the command that runs a folder's flow files in a container. */
 function runInContainer(folder: string, image: string): string[] {
   const flows = quoted(join(folder, defaultFolder));
   const mounted = isAbsolute(folder) ? flows : `"$PWD"/${flows}`;
@@ -226,7 +229,7 @@ async function makeRecipe(folder: string, call: string, name: string, options: I
 const nothing: Surroundings = { addresses: new Set(), connections: new Set(), hasOthers: false };
 
 /**
- * Returns the declarations in the flow files of a folder, or undefined if there are no flow files. Errors: `bad-flow` if the files have
+ * Returns what the flow files in a folder declare, or undefined if the folder has no flow files. Errors: `bad-flow` if the files have
  * errors.
  */
 async function lookAround(flows: string): Promise<Surroundings | undefined> {

@@ -272,7 +272,7 @@ export function treeOfExpression(written: string): { readonly tree: Part; offset
   return { tree: treeOf(parse(language, text, [])), offsetOf };
 }
 
-/** Returns whether an expression that consists only of the name reads that name. */
+/** Returns whether an expression can read a variable with this name. A name that CEL reserves, for example, cannot be read. */
 function canBeRead(name: string): boolean {
   try {
     return freeNames(name)[0] === name;

@@ -215,7 +215,9 @@ export const publishReplay = ((
         (selector ?? provider) as rxjs.TimestampProvider,
       )) as typeof rxjs.publishReplay;
 
-/** Waits for a duration that may exceed the maximum duration of a platform timer. */
+/**
+ * Waits, in steps, for a duration that may exceed the maximum duration of a platform timer. `then` returns the stream for the last step.
+ */
 function waitThen<T>(ms: number, scheduler: Scheduler, then: (ms: number) => rxjs.Observable<T>): rxjs.Observable<T> {
   if (ms <= longestDurationMs) return then(ms);
   const waited = rxjs.timer(longestDurationMs, scheduler);

@@ -117,7 +117,7 @@ export class StateNode extends Node<Value | undefined> implements Parameter {
   }
 }
 
-/** A trigger. Hot, replays nothing, synchronous, never errors; emits 1 each time it fires. */
+/** A trigger in the graph. Hot, replays nothing, synchronous, never errors; emits 1 each time it fires. */
 class TriggerNode extends Node<Value> implements Parameter {
   readonly type = 'T';
   readonly value = undefined;

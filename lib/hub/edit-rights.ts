@@ -21,7 +21,7 @@ interface Changed {
   readonly after: readonly FlowFile[];
   readonly parameters: () => Iterable<Parameter>;
   readonly typeOf: (name: unknown) => AnyConnectionType | undefined;
-  /** Returns whether the user may edit a template, identified by its absolute path. */
+  /** Returns whether the user may edit the template with this absolute path. */
   readonly mayEditTemplate: (path: string) => boolean;
 }
 

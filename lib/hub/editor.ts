@@ -66,7 +66,7 @@ export type RunTests = (plan: Plan, files: ReadonlySet<string>, part?: ShownPart
 
 export interface EditOptions {
   readonly runTests?: RunTests | undefined;
-  /** How long a change to a REST API or to users waits for its confirmation, in milliseconds. */
+  /** How long a change to a REST API or to users waits for its confirmation before it is undone, in milliseconds. */
   readonly probationMs?: number | undefined;
 }
 

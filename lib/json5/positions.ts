@@ -56,7 +56,7 @@ interface Visited {
   readonly isSecond: boolean;
 }
 
-/** Visits all keys and items in the text, or in the value at offset `start`, until `visit` returns false. */
+/** Visits all keys and list items in a text, or in the value at offset `start`, until `visit` returns false. */
 type Walk = (visit: (visited: Visited) => boolean, start?: number) => void;
 
 /** The offset of an item, and the offsets of the list items within it, by their joined paths. */
@@ -194,7 +194,7 @@ function lastUpTo(offsets: readonly number[], limit: number): number {
   return low;
 }
 
-/** Returns the start of each line. The first line starts after a byte order mark, which editors do not count. */
+/** Returns the offset of the start of each line in a text. The first line starts after a byte order mark, which editors do not count. */
 function linesOf(text: string): number[] {
   const lines = [text.startsWith('\ufeff') ? 1 : 0];
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines.push(at + 1);

@@ -16,7 +16,7 @@ export function rereadJson5(text: string, before: Json5Text): Json5Text {
   return readChangedItems(text, before, textBefore) ?? readJson5(text);
 }
 
-/** Reads only the changed items. Returns undefined if the change is not confined to the items in one list. */
+/** Reads only those items of a list that have changed. Returns undefined if the change is not confined to the items in one list. */
 function readChangedItems(text: string, before: Json5Text, textBefore: string): Json5Text | undefined {
   const { places, duplicates } = before;
   const start = commonStart(textBefore, text);

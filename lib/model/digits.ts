@@ -53,7 +53,7 @@ function placesOf(digits: number, fewest: number): number {
 }
 
 /**
- * Returns the digits of |number| × 10^places, rounded to an integer. The digits are taken from the shortest string that parses to the same
+ * Returns the digits of |number| × 10^places, rounded to an integer. The rounding is based on the shortest string that parses to the same
  * number.
  */
 function wholeDigits(number: number, places: number): string {

@@ -1,7 +1,7 @@
 // Keeps clients and values from flooding the log: each kind of entry is written at most once per second, with the number of occurrences.
 // Every entry is counted.
 
-/** The maximum number of kinds that are distinguished within a second. Entries of all further kinds are counted together. */
+/** The maximum number of kinds of entries that are distinguished within a second. Entries of all further kinds are counted together. */
 const maxKinds = 100;
 
 /**

@@ -107,7 +107,7 @@ async function planOf(data: object, given?: TestFlowOptions['types']): Promise<P
 
 // Steps and values in TypeScript tests go through the same checks as those in flow files.
 
-/** A placeholder for the file, which a test in TypeScript does not have. */
+/** A placeholder for the flow file, which a TypeScript test does not have. */
 const here: FlowFile = { name: 'test', folder: resolve('.'), data: undefined, positionOf: () => undefined };
 
 /** Reads and checks steps for the parameters in a plan. Errors of every method: `bad-flow` with all errors. */
@@ -157,7 +157,7 @@ class StepReader {
   }
 }
 
-/** Returns the result of `work`. Errors: `bad-flow` with the errors that `work` has added. */
+/** Runs `work` and returns its result. Errors: `bad-flow` with the errors that `work` has added. */
 function withoutMistakes<Result>(work: (mistakes: MistakeList) => Result): Result {
   const mistakes = new MistakeList();
   const result = work(mistakes);

@@ -56,7 +56,7 @@ export class LogOutput {
     await within(idle, limitMs);
   }
 
-  /** Synchronously writes as much as the operating system accepts, before the process ends. */
+  /** Writes as many of the remaining lines as the operating system accepts, synchronously, before the process ends. */
   flushSync(): void {
     try {
       if (this.#isWriting) this.#chunk = Buffer.alloc(0); // a pool thread is writing the chunk, and the process ends only after that

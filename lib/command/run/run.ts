@@ -295,7 +295,10 @@ async function exchangeChanges(socket: Socket, path: string, signal: AbortSignal
   await once(finished, 'end', { signal });
 }
 
-/** Builds a client text frame (RFC 6455), masked with zeros, that consists mostly of numbers, each of which is a change. */
+/**
+ * Returns a WebSocket text frame (RFC 6455) from a client, masked with zeros. The frame consists mostly of numbers, each of which is a
+ * change.
+ */
 function changeFrame(number: number): Buffer {
   const payload = Buffer.from(JSON.stringify(changeOf(number)));
   return Buffer.concat([Buffer.of(0x81, 0x80 | payload.length, 0, 0, 0, 0), payload]);

@@ -250,7 +250,7 @@ const meanings: Readonly<Record<Alarm['state'], string>> = {
 /** The minimum time between two announcements, in milliseconds, so that a flood of alarms does not keep a screen reader talking. */
 const announceMs = 5000;
 
-/** Announces to screen readers how many alarms are waiting and which alarm is the most urgent, whenever this changes. */
+/** Tells screen readers how many alarms are waiting and which alarm is the most urgent, whenever the answer changes. */
 function Announcement(props: { readonly alarms: readonly Alarm[] }) {
   const [text, setText] = createSignal('');
   const pause = useDelay();

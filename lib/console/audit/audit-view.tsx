@@ -15,7 +15,7 @@ import { TableHead } from '../parts/table-head.tsx';
 import { Breakable } from '../parts/text.tsx';
 import { Search, searched } from '../parts/view-bar.tsx';
 
-/** The time before and after the entry that a link to the history shows, in milliseconds. */
+/** The length of the history that a link shows before and after an entry, in milliseconds. */
 const aroundMs = 5 * minuteMs;
 const refreshMs = 1000;
 

@@ -161,7 +161,7 @@ interface Outcome<Result> {
   readonly failure: string;
 }
 
-/** Follows the result of an expression until the calling reactive scope is disposed. */
+/** Returns the result of a widget's expression, updated until the calling reactive scope is disposed. */
 function useFormula<Result extends string | boolean>(
   formula: Formula | undefined,
   values: LiveValues,

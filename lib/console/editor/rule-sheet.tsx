@@ -356,7 +356,7 @@ function Sheet(props: SheetProps) {
   );
 }
 
-/** Moves from one part of the rule to the next with F6, and back with Shift+F6, skipping all fields in between. */
+/** Moves the focus to the next part of the rule on F6, and to the previous part on Shift+F6, skipping all fields in between. */
 function goToPart(event: KeyboardEvent & { readonly currentTarget: HTMLFormElement; readonly target: Element }): void {
   if (event.key !== 'F6') return;
   event.preventDefault();

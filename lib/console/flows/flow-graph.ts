@@ -84,7 +84,10 @@ function addWays(
   end: (address: string, isClosed: boolean) => GraphNode,
 ): void {
   const isDrawn = (address: string) => nodes.has(`p ${address}`);
-  /** The ways to draw. A way may lead to another way, so the search goes backwards from the parameters in the graph. */
+  /**
+   * The ways to draw, each with the parameters to which it leads. A way may lead to another way, so the search goes backwards from the
+   * parameters in the graph.
+   */
   const wanted: { way: Way; to: readonly string[] }[] = [];
   for (let found = true, rest = [...ways]; found; ) {
     const next = rest.filter(({ to }) => to.some(isDrawn));

@@ -199,7 +199,7 @@ export function useShownRules(installation: Installation, mostBoxes: Accessor<nu
     if (key !== undefined && installation.ruleOf(key)) return installation.ruleOf(key);
     return installation.rules().find((one) => one.name === rule && (file === undefined || one.file === file));
   });
-  /** The groups around the selected rule are open unless the user has closed them. */
+  /** The ids of the open groups. The groups around the selected rule are open unless the user has closed them. */
   const open = createMemo(() => {
     const rule = selected();
     const around = rule ? groupsOf(rule) : [];

@@ -262,8 +262,8 @@ function stack(columns: readonly (readonly Place[])[], top: number): number {
 }
 
 /**
- * Moves the places in a column as close to their desired positions as their order and gaps permit. Places in each other's way share the
- * distance.
+ * Moves the places in a column as close to their desired positions as their order and the gaps permit. Places that are in each other's way
+ * share the distance.
  */
 function settle(column: readonly Place[], wanted: readonly number[]): void {
   const blocks: { sum: number; count: number }[] = [];
@@ -283,7 +283,10 @@ function settle(column: readonly Place[], wanted: readonly number[]): void {
     for (let left = count; left > 0; left--, index++) column[index]!.y = sum / count + offsets[index]!;
 }
 
-/** Returns a path from the right side of one box to the left side of another box. The path is horizontal at each of its points. */
+/**
+ * Returns the SVG path of a line from the right side of one box to the left side of another box. The line is horizontal at each of its
+ * points.
+ */
 function curve(
   from: Omit<Box, 'node'>,
   to: Omit<Box, 'node'>,

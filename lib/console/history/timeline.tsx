@@ -38,7 +38,7 @@ export interface TimelineProps {
   /** The timeframe to which a double click returns. */
   readonly home: Timeframe;
   readonly height: number;
-  /** Whether the number of changes per hour or other rounded period is shown. */
+  /** Whether the number of changes per hour, or per other rounded period, is shown below the plot. */
   readonly hasStrip: boolean;
   /** Moves the timeframe. `isStep` adds a step to the browser history, so that the user can go back. */
   move(frame: Timeframe, isStep: boolean): void;
@@ -124,7 +124,7 @@ export function Timeline(props: TimelineProps) {
   );
 }
 
-/** Returns a time with the values of the curves. Without curves, the time has millisecond precision. */
+/** Formats a time and the values of the curves at that time. Without curves, the time has millisecond precision. */
 function textAt(time: number, curves: readonly Curve[]): string {
   if (curves.length === 0) return momentText(Math.round(time));
   const held = curves.map((curve) => heldAt(curve, [time]).map(([one]) => one ?? null));

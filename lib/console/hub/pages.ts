@@ -4,7 +4,7 @@
 export const maxHeld = 5000;
 
 export interface Held<Row> {
-  /** The rows, newest first. A row has the same id in each response. */
+  /** The rows, newest first. The same row has the same id in each response. */
   readonly rows: readonly (Row & { readonly id: string })[];
   /** The cursor with which older rows are requested; undefined if there are no older rows. */
   readonly next: string | number | undefined;

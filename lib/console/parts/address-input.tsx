@@ -72,7 +72,7 @@ export function AddressField(props: {
   choose(address: string): void;
 }) {
   const { offered, offer } = useSuggestions(0);
-  /** The address as a memo, so that other changes in the form do not replace the text that the user is typing here. */
+  /** The address of the field. A memo, so that other changes in the form do not replace the text that the user is typing here. */
   const address = createMemo(() => props.address);
   const id = createUniqueId();
   return (

@@ -30,7 +30,7 @@ export const installation = createRoot(() => {
       const list = connections.data()?.connections;
       return Array.isArray(list) ? list.filter(isTroubled) : [];
     },
-    /** Whether the hub has reported the connections, if the user may see them. */
+    /** Whether the hub has reported its connections. Always true for users who may not see connections. */
     isKnown: () => !mayManage() || connections.data() !== undefined,
     error: connections.error,
   };

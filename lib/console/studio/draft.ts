@@ -226,7 +226,7 @@ export function createDraft(first: SourceFile) {
     },
   };
 
-  /** Returns the text that the user has typed last, or undefined if the last edit was not typed. */
+  /** Returns the text that the user has typed, or undefined unless the last edit was typed. */
   function typed(): string | undefined {
     const last = steps().at(-1);
     const op = last?.field === 'text' ? last.ops[0] : undefined;

@@ -61,7 +61,7 @@ export function useEdits(draft: Draft, kinds: Kinds) {
     draft.apply(inner ? inserted(path, placedWidget) : [{ path, insert: placedWidget }]);
     selectPath(path);
   };
-  /** Returns the edits that insert a new group or tabs as a person would write them, with the widgets on separate lines. */
+  /** Returns the edits that insert a new group or tabs widget as a person would write it, with its widgets on separate lines. */
   const inserted = (path: string, settings: object): Op[] => {
     const [, unit = '  '] = /\n([ \t]+)\S/.exec(draft.text()) ?? [];
     const indent = unit.repeat(path.split('[').length);

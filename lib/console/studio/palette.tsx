@@ -101,7 +101,7 @@ export function Palette(props: {
   );
 }
 
-/** Returns the widgets that are suitable for a parameter, the most suitable widget first. */
+/** Returns the widgets that the palette offers for a parameter, the most suitable widget first. */
 function offersFor(kinds: Kinds, parameter: ParameterInfo): Offer[] {
   const { parameter: address, type, access } = parameter;
   const suitable = kindsFor(kinds, { type }, whyReadOnly(address, access) === '');

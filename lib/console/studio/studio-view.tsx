@@ -401,7 +401,7 @@ function Errors(props: { readonly draft: ReturnType<typeof createDraft>; readonl
   return <For each={props.draft.errorsAt(props.path)}>{({ message }) => <p class="error">{message}</p>}</For>;
 }
 
-/** Shows the changes that a save would make, and the text of the file. */
+/** Shows the changes that a save of the panel would make, and the text of the file. */
 function SaveBox(props: { readonly draft: ReturnType<typeof createDraft> }) {
   const { draft } = props;
   const [comment, setComment] = createSignal('');

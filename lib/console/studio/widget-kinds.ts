@@ -59,7 +59,7 @@ export interface Kind {
 
 export interface Kinds {
   readonly all: readonly Kind[];
-  /** The settings of the dashboard itself. */
+  /** The settings of the dashboard itself, as opposed to those of its widgets. */
   readonly panel: readonly Setting[];
   of(type: unknown): Kind | undefined;
 }

@@ -83,7 +83,7 @@ export default function Why() {
   );
 }
 
-/** Returns a change as a cause. A write that did not change the value has no revision. */
+/** Converts a change to a cause in the chain. A write that did not change the value has no revision. */
 function causeOf({ revision, ...change }: CausedChange): Cause {
   return { ...change, isRepeated: revision === undefined };
 }

@@ -136,7 +136,7 @@ export const textFunctions: readonly FunctionType[] = [
   }),
 ];
 
-/** Defines a hash function, for devices that require a digest of the password. */
+/** Defines a hash function. Some devices require a digest of the password. */
 function hash(name: 'md5' | 'sha256'): FunctionType {
   const digest = (text: string, form: string) => {
     if (form !== 'hex' && form !== 'base64') throw new Error(`${name}: expected "hex" or "base64", got "${form}"`);

@@ -178,7 +178,7 @@ export function ruleKey({ name }: { name: string }, item: unknown): string {
   return JSON.stringify([name, item]);
 }
 
-/** Returns a string that represents the content of a file, or the error code if the file is unreadable. */
+/** Returns a string that changes with the content of a file, or the error code if the file cannot be read. */
 function contentMark(path: string): string {
   try {
     const found = statSync(path);

@@ -145,7 +145,7 @@ interface Place {
 
 /** The way from a path to its target, step by step. Each step is watched, so that moves during the walk are detected. */
 interface Way {
-  /** Every name that decides where the path leads: its folders, its links, and the names through which these links lead. */
+  /** Every name that decides where a path leads: its folders, its links, and the names through which these links lead. */
   readonly names: readonly string[];
   readonly place: Place;
 }

@@ -50,7 +50,7 @@ function keyOf(name: string): RegExp {
   return new RegExp(`(?<![\\w$.])['"]?${escaped(name)}['"]?(?=\\s*[:(,}])`, 'g');
 }
 
-/** Returns a pattern that matches a name with the string to which the name is set. */
+/** Returns a pattern that matches a setting with the given name and string value in source code. */
 function settingOf(name: string, value: string): RegExp {
   return new RegExp(`(?<![\\w$.])['"]?${escaped(name)}['"]?\\s*:\\s*${literalOf(value).source}`, 'g');
 }

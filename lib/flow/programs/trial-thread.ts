@@ -48,7 +48,10 @@ export type TrialRequest = { readonly href: string } | { readonly asksWhere: tru
 
 /** The thread's answer to a request: whether the thread is ready, the result of a trial, or where a flow is waiting. */
 export type TrialAnswer =
-  /** false: the flow needs more of the hub, which is being loaded. Try the flow again as soon as the thread reports that it is ready. */
+  /**
+   * true if the thread is ready. false if the flow needs more of the hub, which is being loaded: try the flow again as soon as the thread
+   * is ready.
+   */
   | { readonly isReady: boolean }
   /** The imports in the flow's files, and the flow's connections, reduced to data. */
   | { readonly imports: Imports; readonly connections: unknown }

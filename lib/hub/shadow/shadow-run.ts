@@ -108,7 +108,7 @@ export class ShadowRun {
     isLive = true;
   }
 
-  /** Receives a live change, or a live write that a device has yet to confirm. */
+  /** Handles a live change, or a live write that a device has yet to confirm. */
   #receive(change: Change): void {
     const { address, wanted } = change.parameter;
     if (!this.closure.addresses.has(address)) return;

@@ -50,7 +50,10 @@ export interface LinkStatus {
 /** A hub in the domain: this hub, a hub from which this hub has received messages, or a hub that is known to have connections. */
 export interface DomainHub {
   readonly hub: string;
-  /** `unknown`: this hub has received nothing from that hub since this hub started. */
+  /**
+   * `this`: this hub itself; `fresh` or `stale`: whether the values of another hub are up to date; `unknown`: this hub has received nothing
+   * from that hub since this hub started.
+   */
   readonly state: 'this' | 'fresh' | 'stale' | 'unknown';
   /** The IDs of the hub's connections. */
   readonly connections: readonly string[];

@@ -128,7 +128,7 @@ function spanText(ms: number): string {
   return shown.map(({ count, unit }) => `${count} ${unit}`).join(' ');
 }
 
-/** Returns the time in ISO format, limited to the range of `Date`, because a clock may exceed that range. */
+/** Formats a time in ISO format, limited to the range of `Date`, because a clock may exceed that range. */
 function isoTime(timeMs: number): string {
   return new Date(Math.max(-lastDateMs, Math.min(lastDateMs, timeMs))).toISOString();
 }

@@ -36,7 +36,7 @@ export interface FaderValue {
   release(): void;
   /** Moves the fader immediately to the step that is nearest to a value. */
   set(value: number): void;
-  /** Moves the fader by a key. Returns whether the key moves the fader. */
+  /** Handles a key press on the fader. Returns whether the key moves the fader. */
   press(key: string): boolean;
 }
 
@@ -99,7 +99,7 @@ export function createFaderValue(
   };
 }
 
-/** Returns the value after a key press, or undefined if the key does not move the fader. */
+/** Returns the value of a fader after a key press, or undefined if the key does not move the fader. */
 function valueAfterKey(
   key: string,
   value: number,

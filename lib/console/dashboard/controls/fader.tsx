@@ -123,7 +123,7 @@ interface DragOptions {
   readonly way: (axis: 'x' | 'y') => number;
   /** Called when the drag starts. */
   readonly begin: () => void;
-  /** Called when the pointer has moved by this fraction of the distance since the start, -1..1 and beyond. */
+  /** Called when the pointer has moved. `share` is the movement since the start as a fraction of the distance, -1..1 and beyond. */
   readonly moveBy: (share: number) => void;
   readonly end: () => void;
 }

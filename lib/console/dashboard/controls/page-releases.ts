@@ -36,8 +36,8 @@ export function deliverReleases(): void {
 }
 
 /**
- * Sends a release when the page ends. The page's socket may close before its last message is sent, but the browser completes a `keepalive`
- * request.
+ * Sends a release while the page is ending. The page's socket may close before its last message is sent, but the browser completes a
+ * `keepalive` request.
  */
 function sendAtEnd(parameter: string): void {
   const body = JSON.stringify({ parameter, value: false } satisfies Update);

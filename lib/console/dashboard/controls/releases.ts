@@ -20,7 +20,7 @@ interface ReleasesOptions {
   readonly send: (address: string, isOn: boolean) => Promise<void>;
   /** Called when the list of pending releases has changed. */
   readonly changed: (pending: readonly string[]) => void;
-  /** Reports why a button may still be on; undefined if the button is off, or is held again. */
+  /** Called with the error if a button may still be on, and with undefined if the button is off or is held again. */
   readonly settled: (address: string, error: unknown) => void;
 }
 

@@ -6,7 +6,7 @@ import { Amount, WidgetFault, type WidgetProps } from '../widget.tsx';
 
 const radius = 40;
 const sweep = 270;
-/** The arc from the lower left end to the lower right end, clockwise. */
+/** The SVG path of the arc, from the lower left end clockwise to the lower right end. */
 const arc = `M ${pointAt(0, radius)} A ${radius} ${radius} 0 1 1 ${pointAt(1, radius)}`;
 
 export function Gauge(props: WidgetProps<'gauge'>) {

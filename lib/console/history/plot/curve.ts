@@ -120,7 +120,7 @@ function withEnd(points: readonly Point[], to: number): Point[] {
   return held;
 }
 
-/** Returns one mark for each fire or string, or for each bucket that is not empty. */
+/** Returns the curve of a history that is drawn as marks: one mark for each fire or string, or for each bucket that is not empty. */
 function marksOf({ times, counts, values, from }: History): Curve {
   const points = times.flatMap((time, index): Point[] => {
     const count = counts?.[index] ?? (time < from || values?.[index] === null ? 0 : 1);

@@ -128,7 +128,7 @@ const maxSearched = 300;
 /** The number of files that are requested at the same time. */
 const atOnce = 8;
 
-/** Reads all flow files and dashboards. Errors: request errors; more than `maxSearched` files. */
+/** Requests the text of all flow files and dashboards. Errors: request errors, and more than `maxSearched` files. */
 async function readSources(): Promise<SourceFile[]> {
   const { files, dashboards } = await getJson<SourceList>('/hub/sources');
   const names = [...files, ...(dashboards?.files ?? [])]

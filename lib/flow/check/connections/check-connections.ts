@@ -251,7 +251,7 @@ class ClaimCheck {
 /** The input addresses of the connections, by Connection ID and input name. */
 type Inputs = ReadonlyMap<string, Readonly<Record<string, string>>>;
 
-/** Checks the inputs of all connections. The result is keyed by Connection ID. */
+/** Checks the inputs of all connections. Returns the inputs by Connection ID. */
 function checkInputs(
   connections: readonly FoundConnection[],
   find: FindDeclaration,
@@ -272,7 +272,7 @@ function checkInputs(
   );
 }
 
-/** Returns the input types of one connection, by name. An input with a wrong address has no type. */
+/** Checks the inputs of one connection. Returns the types of the inputs by name. An input with a wrong address has no type. */
 function checkInputsOf(
   { location, type, settings, folder }: FoundConnection,
   inputs: Readonly<Record<string, string>>,

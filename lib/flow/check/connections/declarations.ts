@@ -119,7 +119,10 @@ export class Declarations {
     return (this.#declared.get(id)?.find(address.slice(id.length + 1)) ?? this.#remotes?.known.get(address))?.type;
   }
 
-  /** Finds a declaration. Returns undefined if an error was added, or if the connection itself has errors. */
+  /**
+   * Finds the declaration of the parameter with an address. Returns undefined if an error was added, or if the connection itself has
+   * errors.
+   */
   find(location: SourceLocation, address: string, listensToWrites = false): ParameterDeclaration | undefined {
     const parts = this.#parse(location, address);
     if (parts === undefined) return undefined;

@@ -101,7 +101,7 @@ export function settleOrderOf(
   };
   const listening = new Map(connections.map(({ id, inputs }) => [id, Object.values(inputs)]));
   for (const [id, inputs] of listening) if (inputs.length === 0) listening.delete(id);
-  /** Returns the connection to which an address belongs, if that connection has inputs. */
+  /** Returns the ID of the connection to which an address belongs, if that connection has inputs. */
   const listenerOf = (address: string) => {
     const connection = listening.size === 0 ? '' : connectionIdOf(address);
     return listening.has(connection) ? connection : undefined;

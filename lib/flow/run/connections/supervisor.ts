@@ -422,8 +422,8 @@ class OwnParameters {
   }
 
   /**
-   * Returns an inbox. While the inbox has a subscriber, the parameter takes the value that `accept` returns; if `accept` is undefined, the
-   * declared function applies.
+   * Returns an inbox for writes to a parameter. While the inbox has a subscriber, the parameter takes the value that `accept` returns; if
+   * `accept` is undefined, the declared function applies.
    */
   accepting(parameterId: string, accept: ParameterDeclaration['accept'], inbox: Observable<Value>): Observable<Value> {
     const node = this.find(parameterId);

@@ -67,8 +67,8 @@ export class RuleTrace extends KeptRuns implements Unsubscribable {
   readonly rule: TracedRule;
   readonly copies: Parameter | undefined;
   /**
-   * Whether runs are recorded. Check this before calling `begin`, `result` or `end`, because even a call without effect costs too much in a
-   * rule that only copies.
+   * Whether the rule's runs are recorded. Check this before calling `begin`, `result` or `end`, because even a call without effect costs
+   * too much in a rule that only copies.
    */
   isRecorded: boolean;
   readonly #graph: Graph;

@@ -44,7 +44,7 @@ export function runStream(body: StreamBody, context: RuleContext): Subscription 
 export const maxSubscriptions = 1000;
 const tooMany = `its streams may have ${groupDigits(maxSubscriptions)} subscriptions at most; the next one was refused`;
 
-/** Returns the sources that a rule's stream uses. All subscriptions to them end with `subscription`. */
+/** Returns the sources that a rule's stream uses. All subscriptions to these sources end with `subscription`. */
 function streamSources(
   body: StreamBody,
   { plan, runtime, sources, trace }: RuleContext,
