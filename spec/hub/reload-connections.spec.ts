@@ -79,7 +79,7 @@ test('a gateway whose new port is busy keeps the old one, and the whole reload i
 test('a changed gateway takes over the port immediately, even with connected clients', async (t) => {
   const api = { type: 'rest-api', port: 0, bindIp: '127.0.0.1' };
   const { reload, lines, hub } = await startReloading(t, { 'a.json5': { connections: { api } } });
-  const port = Number(/:(\d+)\/$/.exec(lines.find(({ message }) => message.startsWith('listens'))!.message)![1]);
+  const port = Number(/:(\d+)\/$/.exec(lines.find(({ message }) => message.startsWith('listening'))!.message)![1]);
   await reload('a.json5', { connections: { api: { ...api, port } } });
   const socket = new WebSocket(`ws://127.0.0.1:${port}/ws`);
   await once(socket, 'open');
