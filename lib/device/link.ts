@@ -79,7 +79,7 @@ export class DeviceLink {
     this.#link?.cancel?.(request);
   }
 
-  /** The number of bytes that are waiting to be sent. */
+  /** The number of bytes that are waiting to be sent over the link. */
   get unsentBytes(): number {
     return this.#link?.unsentBytes ?? 0;
   }

@@ -1,4 +1,4 @@
-// Converts payloads to values and values to payloads.
+// Converts payloads, such as MQTT messages, to values, and values to payloads.
 
 import { numberWithin } from '../model/digits.ts';
 import { describe, HubError } from '../model/error.ts';

@@ -164,7 +164,7 @@ function run(context: ConnectionContext<DeviceSettings>, played?: Transport): Ob
   });
 }
 
-/** Runs without a device, and confirms every write immediately. */
+/** Runs the connection without a device and confirms every write immediately. */
 function simulate(context: ConnectionContext<DeviceSettings>): Observable<ConnectionEvent> {
   return new Observable((subscriber) => {
     const { settings, resolvePath } = context;

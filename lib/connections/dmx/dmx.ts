@@ -128,7 +128,7 @@ function run(context: ConnectionContext<DmxSettings>, played?: Transport): Obser
   });
 }
 
-/** A transport that opens immediately, sends nothing and receives nothing. */
+/** A transport that opens immediately and neither sends nor receives any packets. */
 const silentTransport: Transport = {
   name: 'simulation',
   keepsFrames: true,

@@ -9,7 +9,7 @@ export interface DmxPacket {
   readonly universe: number;
   /** One byte for each channel, starting with channel 1; at most 512 bytes. */
   readonly channels: Uint8Array;
-  /** The priority, from 0 to 200; the highest priority wins. Always 100 for Art-Net, which has no priorities. */
+  /** The priority, from 0 to 200. The highest priority wins. For Art-Net, which has no priorities, the priority is always 100. */
   readonly priority: number;
   /** The sequence number, from 0 to 255. For Art-Net, 0 means that the source does not count its packets. */
   readonly sequence: number;

@@ -41,7 +41,7 @@ const refusedMs = 1000;
 export interface ConsumerOptions {
   readonly context: ConnectionContext<EmberPlusSettings>;
   readonly transports: readonly Transport[];
-  /** The value types of the parameters in the setting `expect`, by parameter ID. */
+  /** The value types of the parameters in the setting `expect`, by Parameter ID. */
   readonly expected: ReadonlyMap<string, ValueType>;
   emit(event: ConnectionEvent): void;
   /** Called when the tree has been mirrored. `away` is called when the provider goes offline. */
@@ -330,8 +330,8 @@ export class Consumer {
   }
 
   /**
-   * Makes a node that reports whether it is online the device of all elements below it. Nodes further down that report their own state stay
-   * the devices of the elements below them.
+   * Registers a node that reports whether it is online as the device of all elements below it. Nodes further down that report their own
+   * state stay the devices of the elements below them.
    */
   #makeDevice(entry: Entry): void {
     const above = entry.device;

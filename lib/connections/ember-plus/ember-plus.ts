@@ -105,7 +105,7 @@ function consume(context: ConnectionContext<EmberPlusSettings>, played?: Transpo
   });
 }
 
-/** The name of the store item that contains the element numbers that a provider has assigned. */
+/** The name of the store item that contains the element numbers that this hub has assigned as a provider. */
 const memoryName = 'numbers';
 
 /** Shows parameters of the hub to consumers. */

@@ -50,7 +50,7 @@ export function encodeElements(elements: readonly Written[]): Buffer {
   return message(() => list(tags.rootCollection, elements, writeElement));
 }
 
-/** Encodes a message that contains a command to the element at `path`; '' stands for the root. */
+/** Encodes a Glow message that contains a command to the element at `path`; '' stands for the root. */
 export function encodeCommand({ path, number, invocation }: Command, kind: ElementKind = 'node'): Buffer {
   const write = () =>
     writer.constructed(tags.command, () => {
@@ -75,7 +75,7 @@ export function encodeCommand({ path, number, invocation }: Command, kind: Eleme
   );
 }
 
-/** Encodes a message that contains the values of streams. */
+/** Encodes a Glow message that contains the values of streams, by stream identifier. */
 export function encodeStreams(entries: readonly (readonly [id: number, value: GlowValue])[]): Buffer {
   return message(() =>
     list(tags.streams, entries, ([id, one]) =>

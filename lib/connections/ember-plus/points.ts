@@ -7,7 +7,7 @@ import type { About, Access } from '../../model/parameter.ts';
 import { convert, type Value, type ValueType } from '../../model/value.ts';
 import type { Contents, GlowValue, ParameterType } from './glow.ts';
 
-/** The maximum number of choices that a parameter may have for its choices to be shown by name. */
+/** The number of choices above which a parameter's choices are not shown by name. */
 const maxChoices = 1000;
 
 /** The type, access, metadata and conversions of the hub's parameter for a provider's parameter, matrix target or function. */

@@ -231,7 +231,7 @@ function serve(context: ConnectionContext<ModbusSettings>, played?: Transport): 
 /** The duration of silence on a serial line after which an incomplete frame is discarded, in milliseconds. */
 const silenceMs = 100;
 
-/** Runs without a device, and confirms every write immediately. */
+/** Runs the connection without a device and confirms every write immediately. */
 function simulate(context: ConnectionContext<ModbusSettings>): Observable<ConnectionEvent> {
   return new Observable((subscriber) => {
     const { list } = itemsOf(context.settings);

@@ -17,7 +17,7 @@ import { acceptValue, decodeRegisters, encodeRegisters, type Item, isOfBits } fr
 
 export interface ServerOptions {
   readonly items: readonly Item[];
-  /** Whether requests to any unit are answered. Over TCP, clients of a single device use 0, 1 or 255. */
+  /** Whether the server answers requests to any unit. Over TCP, clients of a single device use the unit IDs 0, 1 or 255. */
   readonly answersAnyUnit: boolean;
   /** Returns an item's value, or undefined if the value is unknown. */
   read(item: Item): Value | undefined;

@@ -235,7 +235,7 @@ export class Writes {
     }
   }
 
-  /** Reads back a written value until the device reports it. */
+  /** Reads a written value back repeatedly until the device reports it. */
   #want(item: Item, value: Value, change: Change | undefined): void {
     this.#wanted.get(item)?.timer.unsubscribe();
     const wanted: Wanted = { value, change, tries: 0, timer: Subscription.EMPTY };

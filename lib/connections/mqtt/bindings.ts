@@ -101,12 +101,12 @@ interface Live {
   wanted: { readonly value: Value; readonly change: Change | undefined; timer: Subscription } | undefined;
   expiring: Subscription | undefined;
   switchingOff: Subscription | undefined;
-  /** The value that is waiting to be published; undefined if no value is waiting. */
+  /** The value to publish; undefined if no value is waiting to be published. */
   unsent: Value | undefined;
   writing: Subscription | undefined;
-  /** Whether the current value came from the topic. */
+  /** Whether the parameter's current value came from the topic. */
   isHeard: boolean;
-  /** Whether the value that the hub publishes after a connect is newer than the value that the broker has retained. */
+  /** Whether the value that the hub publishes after a connect is newer than the retained value on the broker. */
   isAhead: boolean;
 }
 

@@ -27,7 +27,7 @@ interface Share extends Outgoing {
   readonly isFollowed: boolean;
   /** The number and the sender of the latest message for the topic. */
   stamp: Stamp;
-  /** Whether the current value came from the topic. */
+  /** Whether the parameter's current value came from the topic. */
   isHeard: boolean;
   /** Whether a message has arrived at the topic since the last connect. */
   isSeen: boolean;

@@ -184,7 +184,7 @@ class OpenTopics {
   }
 }
 
-/** Runs without a broker, and confirms every write immediately. */
+/** Runs the connection without a broker and confirms every write immediately. */
 function simulate(context: ConnectionContext<MqttSettings>): Observable<ConnectionEvent> {
   return new Observable((subscriber) => {
     const { settings, resolvePath } = context;

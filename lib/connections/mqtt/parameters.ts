@@ -136,7 +136,10 @@ function compileIo(
   };
 }
 
-/** Converts a string to a number if it contains one, so that expressions can compute with it. */
+/**
+ * Converts a part of a payload to a value for expressions: a string that contains a number becomes the number, and an object or a list
+ * becomes JSON.
+ */
 function numberOf(part: unknown): Value {
   if (typeof part !== 'string') return typeof part === 'object' ? JSON.stringify(part) : (part as Value);
   return part.trim() !== '' && Number.isFinite(Number(part)) ? Number(part) : part;

@@ -130,7 +130,7 @@ function run(
   });
 }
 
-/** Runs without a peer, and confirms every write immediately. */
+/** Runs the connection without a peer and confirms every write immediately. */
 function simulate(context: ConnectionContext<OscSettings>): Observable<ConnectionEvent> {
   return new Observable((subscriber) => {
     const parts = [...bindingsOf(context.settings).parts.values()];

@@ -57,7 +57,7 @@ export interface SurfacePort {
   close(): Promise<void>;
 }
 
-/** Listens for surfaces over TCP. Errors: `cannot-start`. */
+/** Listens for surfaces over TCP. Resolves when the port is open. Errors: `cannot-start`. */
 export async function listenTcp(options: PortOptions): Promise<SurfacePort> {
   const sockets = new Set<Socket>();
   const server = createServer(
@@ -80,7 +80,7 @@ export async function listenTcp(options: PortOptions): Promise<SurfacePort> {
   };
 }
 
-/** Listens for surfaces over WebSocket. Errors: `cannot-start`. */
+/** Listens for surfaces over WebSocket. Resolves when the port is open. Errors: `cannot-start`. */
 export async function listenWebSocket(options: PortOptions): Promise<SurfacePort> {
   const http = createHttpServer(
     { headersTimeout: handshakeMs, requestTimeout: handshakeMs, connectionsCheckingInterval: 1000, noDelay: true },

@@ -10,8 +10,7 @@ import type { Agenda, AgendaEntry } from '../hub-port.ts';
 import { type EntrySettings, type IsDay, settingsSchema } from './settings.ts';
 
 /**
- * The interval at which the schedule compares its timers with the machine's clock, in milliseconds. The system may set the clock without
- * notice.
+ * The maximum time after which the schedule checks the machine's clock again, in milliseconds. The system may set the clock without notice.
  */
 const trustMs = 60_000;
 /**

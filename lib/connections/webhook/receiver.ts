@@ -274,7 +274,7 @@ function createReader(hook: string, name: string, settings: ValueSettings): Read
   };
 }
 
-/** Converts a string to a number if it contains one, so that expressions can compute with it. */
+/** Converts a part of a body to a value for expressions: a string that contains a number becomes the number, and a list or object JSON. */
 function numberOf(part: unknown): Value {
   if (typeof part === 'number' || typeof part === 'boolean') return part;
   const text = typeof part === 'string' ? part : JSON.stringify(part);

@@ -64,7 +64,7 @@ export class JointLease {
     return this.#state.value;
   }
 
-  /** The name of this hub, as shown to other hubs. */
+  /** The name of this hub as shown to other hubs. */
   get ownName(): string {
     return this.#me.name;
   }

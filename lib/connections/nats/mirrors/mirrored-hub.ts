@@ -114,7 +114,7 @@ export class MirroredHub implements Remote {
   /** The stale connections in a report that is waiting for its values. */
   #staleDue: HubReport['stale'];
   readonly #fires: FireCounts;
-  /** Numbers of events since the hub started, for operators. */
+  /** The numbers of turns, gaps, snapshots, lost firings and refused messages since the hub started, for operators. */
   readonly counts = { turns: 0, gaps: 0, snapshots: 0, lostFires: 0, refused: 0 };
 
   constructor(context: MirroredHubContext) {
