@@ -101,7 +101,7 @@ test('a written value is confirmed by the device, and its cause is the write', a
   t.true(writes.includes('60 7'));
   t.throws(() => hub.write('it/level', 101, writer), { message: /expected a number from -100 to 100, got 101/ });
   t.throws(() => hub.write('it/out/1', 40_000, writer), { message: /expected a number from 0 to 32767.5, got 40000/ });
-  t.throws(() => hub.write('it/name', 'a long name', writer), { message: /at most 8 characters/ });
+  t.throws(() => hub.write('it/name', 'a long name', writer), { message: /at most 8 Latin-1 characters/ });
 });
 
 test('an address that does not exist is reported, and costs its neighbours nothing', async (t) => {
