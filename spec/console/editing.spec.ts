@@ -139,7 +139,7 @@ test.serial('rows, expression and JSON5 follow one another; comments and layout 
     .first()
     .getByRole('button', { name: 'Expression' })
     .click();
-  await type(page, 'Condition as expression', 'value > -50');
+  await type(page, 'Condition as an expression', 'value > -50');
   await page
     .getByRole('group', { name: 'Condition: rows or expression' })
     .first()

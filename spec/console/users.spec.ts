@@ -184,7 +184,7 @@ test.serial('a manager sees unopened kiosk links, and revokes them', async (t) =
   await page.getByText('3 users, 1 device, 3 unopened links').waitFor();
   const rows = page.locator('[data-link=Reception]');
   t.deepEqual(await rows.first().locator('td').allTextContents(), ['Reception', 'olaf', 'wall', '23 h', 'Revoke']);
-  await rows.first().getByRole('button', { name: 'Revoke the link to Reception' }).click();
+  await rows.first().getByRole('button', { name: 'Revoke the link for Reception' }).click();
   await page.getByRole('dialog').getByText('All unopened links with this name').waitFor();
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
   await page.getByText('3 users, 1 device, 1 unopened link').waitFor();

@@ -60,7 +60,7 @@ export function useProbation(): Probation {
         end('The change is kept.');
       } catch (error) {
         if (error instanceof Refusal && error.code === 'not-found') end('The hub has reverted the change.');
-        else setNote(`Not kept yet: ${messageOf(error)}.`);
+        else setNote(`The change has not been kept yet: ${messageOf(error)}.`);
       }
     },
   };

@@ -340,7 +340,7 @@ function Conditions(props: ConditionProps) {
           Expression
         </button>
       </div>
-      <Show when={isRows()} fallback={<Expression {...props} label={`${props.what} as expression`} />}>
+      <Show when={isRows()} fallback={<Expression {...props} label={`${props.what} as an expression`} />}>
         <RowList {...props} rows={rows()!} />
         <Evaluated expression={props.text} scope={props.scope} expand={props.expand} />
       </Show>

@@ -185,7 +185,7 @@ function LinkTable(props: { readonly links: readonly KioskLink[]; readonly confi
               <td class="nowrap" data-label="valid for" title={`until ${formatDate(link.until)}`}>
                 {formatSpan(Date.parse(link.until) - now())}
               </td>
-              <RevokeCell what={`the link to ${link.name}`} revoke={(what) => props.confirm(what, text, link.name)} />
+              <RevokeCell what={`the link for ${link.name}`} revoke={(what) => props.confirm(what, text, link.name)} />
             </tr>
           )}
         </GuardedFor>

@@ -78,7 +78,7 @@ async function enterCondition(hand: Hand, when: string): Promise<void> {
   await hand.press('+ Condition');
   const part = hand.page.getByRole('group', { name: 'only if', exact: true });
   await hand.click(part.getByRole('button', { name: 'Expression', exact: true }));
-  await hand.fill('Condition as expression', when);
+  await hand.fill('Condition as an expression', when);
 }
 
 async function enterMap(hand: Hand, { map, from }: Rule): Promise<void> {

@@ -32,7 +32,7 @@ function check(value: number, decimal: string, isInteger: boolean): TypedNumber 
     return { mistake: `Expected 0 or a number of at least ±5e-324, got ${quote(decimal)}.` };
   if (isInteger && !Number.isInteger(value)) return { mistake: `Expected a whole number, got ${quote(decimal)}.` };
   if (isInteger && !Number.isSafeInteger(value))
-    return { mistake: `Expected a whole number within ±9007199254740991, got ${quote(decimal)}.` };
+    return { mistake: `Expected a whole number from -9007199254740991 to 9007199254740991, got ${quote(decimal)}.` };
   return { value: value + 0 }; // -0 becomes 0
 }
 
