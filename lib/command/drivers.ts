@@ -4,8 +4,9 @@
 import { constants, existsSync } from 'node:fs';
 import { copyFile, readdir } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import type { Description, Field, Offer } from '../connections/companion/messages.ts';
+import type { Description } from '../connections/companion/messages.ts';
 import type { Driver } from '../connections/companion/package.ts';
+import type { DriverField, DriverItem } from '../connections/hub-port.ts';
 import { makeFolder } from '../files/make-folder.ts';
 import { HubError, messageOf } from '../model/error.ts';
 import { printable, printableLines } from '../model/printable.ts';
@@ -125,9 +126,9 @@ function textOf(module: string, driver: Driver, given: Config, description: Desc
     lines.push('', `To see what it offers, give it its whole config: --config '${JSON.stringify(example)}'`);
     return printableLines(lines.join('\n'));
   }
-  const section = (name: string, offers: readonly Offer[]) => {
+  const section = (name: string, offers: readonly DriverItem[]) => {
     lines.push('', name);
-    for (const { id, name: title, kind, fields } of offers)
+    for (const { id, name: title, kind, fields = [] } of offers)
       lines.push(
         `  ${id.padEnd(28)}${title}${kind === undefined ? '' : ` (${kind})`}`,
         ...fields.map((field) => `  ${fieldLine(field)}`),
@@ -141,7 +142,7 @@ function textOf(module: string, driver: Driver, given: Config, description: Desc
   return printableLines(lines.join('\n'));
 }
 
-function fieldLine({ id, type, label, default: suggested }: Field): string {
+function fieldLine({ id, type, label, default: suggested }: DriverField): string {
   const usual = suggested === undefined || suggested === '' ? '' : `, such as ${JSON.stringify(suggested)}`;
   return `  ${id.padEnd(28)}${type}${usual}${label === '' ? '' : `: ${label}`}`;
 }
@@ -153,7 +154,7 @@ function connectionText(module: string, { id }: Driver, config: Config, descript
     description.variables.slice(0, mostMapped).map(({ id: variable }) => [named(variable), { variable }]),
   );
   const writes = Object.fromEntries(
-    description.actions.slice(0, mostMapped).map(({ id: action, fields }) => {
+    description.actions.slice(0, mostMapped).map(({ id: action, fields = [] }) => {
       const options = fields.map(({ id: option, default: suggested = '' }) => [
         option,
         fields.length === 1 ? '{value}' : suggested,
@@ -170,6 +171,6 @@ function connectionText(module: string, { id }: Driver, config: Config, descript
   return json.replaceAll(/^( *)"([A-Za-z_$][\w$]*)":/gm, '$1$2:').replaceAll(/"((?:[^"\\'])*)"/g, "'$1'");
 }
 
-function typeOfField({ type }: Field): string {
+function typeOfField({ type }: DriverField): string {
   return type === 'number' ? 'F' : type === 'checkbox' ? 'B' : 'S';
 }

@@ -190,6 +190,88 @@ export interface AgendaEntry {
   readonly next: readonly { readonly timeMs: number; readonly isOpen?: boolean }[];
 }
 
+/** A field in a form of a driver module: of its config, or an option of a feedback or an action. */
+export interface DriverField {
+  readonly id: string;
+  /** The type in the words of the module: `textinput`, `number`, `dropdown`. */
+  readonly type: string;
+  readonly label: string;
+  readonly about?: string;
+  /** The suggestion of the module. */
+  readonly default?: unknown;
+  readonly min?: number;
+  readonly max?: number;
+  readonly step?: number;
+  readonly choices?: readonly { readonly id: string | number | boolean; readonly label: string }[];
+  /** Whether the field accepts other values than its choices. */
+  readonly isOpen?: true;
+}
+
+/** A variable, feedback or action of a driver module. */
+export interface DriverItem {
+  readonly id: string;
+  readonly name: string;
+  /** The kind of a feedback: `boolean`, `advanced`. */
+  readonly kind?: string;
+  /** The value of a variable; omitted if it has none. */
+  readonly value?: string | number | boolean;
+  /** The options, if a single item was asked for. */
+  readonly fields?: readonly DriverField[];
+}
+
+export type DriverKind = 'variables' | 'feedbacks' | 'actions';
+
+/** A question about the items of a kind: those whose ID or name contain each word, from a position on; or a single item. */
+export interface DriverQuestion {
+  readonly kind: DriverKind;
+  readonly search: string;
+  readonly from: number;
+  readonly count: number;
+  readonly item?: string;
+}
+
+export interface DriverPage {
+  /** The number of items that match. */
+  readonly total: number;
+  readonly items: readonly DriverItem[];
+}
+
+/** The state of a hosted driver module. */
+export interface DriverState {
+  readonly module?: {
+    readonly id: string;
+    readonly name: string;
+    readonly version: string;
+    readonly manufacturer: string;
+    readonly products: readonly string[];
+    readonly apiVersion: string;
+  };
+  /** What the module says of its device: `ok`, `connecting`; empty before it has said anything. */
+  readonly status: string;
+  /** When the process was started, in milliseconds since 1970; undefined while none is running. */
+  readonly startedAt?: number;
+  /** The number of restarts after the process ended. */
+  readonly restarts: number;
+  /** The memory of the process, in MiB; undefined if it is not known. */
+  readonly usedMiB?: number;
+  readonly limitMiB: number;
+  /** Whether the process has a lower priority than other modules, because it takes a processor for itself. */
+  readonly isHeld: boolean;
+  /** The fields of the config; undefined while they are not known. */
+  readonly config?: readonly DriverField[];
+  /** The IDs of config fields that the settings lack. */
+  readonly missing: readonly string[];
+  /** The last entries of its log, oldest first. */
+  readonly log: readonly { readonly timeMs: number; readonly level: string; readonly text: string }[];
+}
+
+/** A hosted driver module, for people who operate and map it. */
+export interface DriverView {
+  state(): DriverState;
+  /** Errors: `unavailable` if the module is not running, or does not answer in time. */
+  list(question: DriverQuestion): Promise<DriverPage>;
+}
+
 /** The whole hub from the point of view of a gateway. */
 export interface HubPort extends Parameters, Operations {
   readonly version: string;
@@ -222,4 +304,6 @@ export interface HubPort extends Parameters, Operations {
   readonly outboxes: Map<string, () => MessageTotals>;
   /** The agendas of running schedules, by Connection ID. */
   readonly agendas: Map<string, Agenda>;
+  /** The hosted driver modules, by Connection ID. A connection that has failed leaves its own until it is started again. */
+  readonly drivers: Map<string, DriverView>;
 }

@@ -132,6 +132,15 @@ const views: readonly View[] = [
     component: lazy(() => import('./dashboard/dashboards-view.tsx')),
   },
   {
+    name: 'driver',
+    title: 'Driver',
+    key: '',
+    icon: '',
+    isHidden: true,
+    needsManage: true,
+    component: lazy(() => import('./drivers/driver-view.tsx')),
+  },
+  {
     name: 'rule',
     title: 'Rule',
     key: '',

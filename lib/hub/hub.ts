@@ -130,6 +130,7 @@ export class Hub implements HubPort {
   readonly hooks: HubPort['hooks'] = new Map();
   readonly outboxes: HubPort['outboxes'] = new Map();
   readonly agendas: HubPort['agendas'] = new Map();
+  readonly drivers: HubPort['drivers'] = new Map();
   readonly #engine: Engine;
   readonly #graph: Graph;
   readonly #log: Journal;

@@ -27,6 +27,7 @@ export const describedFiles = {
       desk: { type: 'dummy', parameters: ['a,I', 'b,F', 'text', 'flag,B,true', 'go,T'] },
       off: { type: 'timer', enabled: false },
       hooks: { type: 'webhook', in: { door: { token: 'open-sesame', values: { open: { type: 'I' } } } } },
+      mixer: { type: 'companion', module: 'none.tgz', simulate: true },
       store: { type: 'store', folder: '_data', snapshots: { 'studio-1': { include: ['desk/**'] } } },
     },
     rules: [

@@ -11,15 +11,19 @@ import { asyncScheduler, type SchedulerLike, type Subscription } from 'rxjs';
 import { LineReader } from '../../device/line-reader.ts';
 import { PacedReader, ReadingRounds } from '../../device/paced-reader.ts';
 import { HubError } from '../../model/error.ts';
+import type { DriverField, DriverPage, DriverQuestion } from '../hub-port.ts';
 import {
   type Description,
   type FromProcess,
-  fromProcess,
+  fieldsAnswer,
   maxLineBytes,
+  pageAnswer,
+  readLine,
   type Start,
   type ToProcess,
 } from './messages.ts';
 import type { Driver } from './package.ts';
+import { maxAnswer } from './process/catalogue.ts';
 
 /** How often a process is asked for a sign of life, and how long it may take, in milliseconds. */
 const pingMs = 2000;
@@ -34,6 +38,9 @@ export const ownMemoryMiB = 96;
 const keptOutput = 2000;
 /** The number of unsent bytes at which the process counts as one that does not answer. */
 const maxUnsentBytes = 1_048_576;
+/** How long the process may take to answer a question, in milliseconds, and how many it may have at a time. */
+const listMs = 5000;
+const maxQuestions = 20;
 
 const program = join(import.meta.dirname, `process/main${extname(import.meta.filename)}`);
 /** The folder with the code that the process loads: `lib`, or `dist`. */
@@ -48,8 +55,18 @@ export interface ChildOptions {
 
 export interface ChildEvents {
   line(line: FromProcess): void;
-  /** The last event: why it has ended, and whether the module itself is the reason. */
-  ended(reason: string): void;
+  /** The fields of its config. */
+  config(fields: readonly DriverField[]): void;
+  /** The last event: why it has ended, and whether the hub had to kill it. */
+  ended(reason: string, isKilled: boolean): void;
+}
+
+/** A question that the process has not answered yet. */
+interface Asked {
+  text: string;
+  readonly timer: Subscription;
+  answer(page: DriverPage): void;
+  fail(error: HubError): void;
 }
 
 export class DriverProcess {
@@ -64,7 +81,13 @@ export class DriverProcess {
   #hasSpoken = false;
   #reason: string | undefined;
   #output = '';
+  #isKilled = false;
+  #isHeld = false;
   #isOutOfMemory = false;
+  readonly #asked = new Map<number, Asked>();
+  #questions = 0;
+  #config = '';
+  #usedMiB: number | undefined;
   #isStopped = false;
 
   constructor(options: ChildOptions, events: ChildEvents) {
@@ -123,6 +146,59 @@ export class DriverProcess {
     else this.#pipe.write(`${JSON.stringify(line)}\n`);
   }
 
+  /** The memory of the process, in MiB; undefined if it is not known. */
+  get usedMiB(): number | undefined {
+    return this.#usedMiB;
+  }
+
+  /** Whether the process has the lowest priority, because it takes a processor for itself. */
+  get isHeld(): boolean {
+    return this.#isHeld;
+  }
+
+  /** Asks the module what it offers. Errors: `unavailable`. */
+  list(question: DriverQuestion): Promise<DriverPage> {
+    if (this.#asked.size >= maxQuestions) throw new HubError('unavailable', 'too many requests to this module at once');
+    const list = ++this.#questions;
+    return new Promise((answer, fail) => {
+      const timer = this.#options.scheduler.schedule(() => {
+        this.#asked.delete(list);
+        fail(new HubError('unavailable', `the module has not answered within ${listMs / 1000} s`));
+      }, listMs);
+      this.#asked.set(list, { text: '', timer, answer, fail });
+      this.send({ list, question });
+    });
+  }
+
+  #takeAnswer(listed: number, part: string): void {
+    if (listed === 0) {
+      this.#config += part;
+      if (this.#config.length > maxAnswer) this.#kill('it sent a config that is too long');
+      else if (part === '') this.#readConfig();
+      return;
+    }
+    const asked = this.#asked.get(listed);
+    if (asked === undefined) return; // too late
+    asked.text += part;
+    if (asked.text.length > maxAnswer) this.#kill('it sent an answer that is too long');
+    if (part !== '') return;
+    asked.timer.unsubscribe();
+    this.#asked.delete(listed);
+    try {
+      asked.answer(pageAnswer.parse(JSON.parse(asked.text)));
+    } catch {
+      asked.fail(new HubError('unavailable', 'what the module offers cannot be read'));
+    }
+  }
+
+  #readConfig(): void {
+    try {
+      this.#events.config(fieldsAnswer.parse(JSON.parse(this.#config)));
+    } catch {
+      this.#kill('it sent a config that cannot be read');
+    }
+  }
+
   /** Ends the process. Resolves when it has ended; `ended` is no longer reported. */
   async stop(): Promise<void> {
     this.#isStopped = true;
@@ -167,18 +243,13 @@ export class DriverProcess {
   }
 
   #take(text: string): void {
-    let json: unknown;
-    try {
-      json = JSON.parse(text);
-    } catch {
-      json = undefined;
-    }
     this.#hasSpoken = true;
-    const read = fromProcess.safeParse(json);
-    if (!read.success) this.#kill('it sent the hub a line that is none of the protocol');
-    else if ('pong' in read.data) this.#heardMs = this.#options.scheduler.now();
-    else if ('fault' in read.data) this.#reason = read.data.fault;
-    else this.#events.line(read.data);
+    const line = readLine(text);
+    if (line === undefined) this.#kill('it sent the hub a line that is none of the protocol');
+    else if ('pong' in line) this.#heardMs = this.#options.scheduler.now();
+    else if ('fault' in line) this.#reason = line.fault;
+    else if ('listed' in line) this.#takeAnswer(line.listed, line.part);
+    else this.#events.line(line);
   }
 
   #watch(): void {
@@ -203,10 +274,12 @@ export class DriverProcess {
     const most = this.#options.memoryMiB + ownMemoryMiB;
     const status = await readFile(`/proc/${this.#child.pid}/status`, 'latin1').catch(() => '');
     const [, kilobytes = '0'] = /^VmRSS:\s+(\d+)/m.exec(status) ?? [];
+    this.#usedMiB = kilobytes === '0' ? undefined : Math.round(Number(kilobytes) / 1024);
     if (Number(kilobytes) > most * 1024) this.#kill(`it used more than ${most} MiB of memory`);
   }
 
   #kill(reason: string): void {
+    this.#isKilled = true;
     this.#reason ??= reason;
     this.#child.kill('SIGKILL');
   }
@@ -223,9 +296,14 @@ export class DriverProcess {
 
   #finish(): void {
     this.#watching?.unsubscribe();
+    for (const { timer, fail } of this.#asked.values()) {
+      timer.unsubscribe();
+      fail(new HubError('unavailable', 'the module has ended'));
+    }
+    this.#asked.clear();
     if (this.#isStopped) return;
     this.#isStopped = true;
-    this.#events.ended(this.#reason ?? 'it ended');
+    this.#events.ended(this.#reason ?? 'it ended', this.#isKilled || this.#isOutOfMemory);
   }
 }
 
@@ -244,6 +322,7 @@ export async function describeDriver(driver: Driver, config: Readonly<Record<str
             if (line.described === '') done(JSON.parse(text) as Description);
             else text += line.described;
           },
+          config: () => {},
           ended: (reason) => fail(new HubError('cannot-start', `module ${driver.id} ${driver.version}: ${reason}`)),
         },
       );

@@ -7,14 +7,20 @@ import type { Change } from '../../model/parameter.ts';
 import { Backoff, restartTimes } from '../../model/time/backoff.ts';
 import { convert, type Value, type ValueType } from '../../model/value.ts';
 import { type ConnectionContext, type ConnectionEvent, defineConnectionType } from '../connection.ts';
+import type { DriverField, DriverPage, DriverQuestion, DriverState, HubPort } from '../hub-port.ts';
 import { Loss } from '../loss.ts';
-import { DriverProcess } from './child.ts';
+import { DriverProcess, ownMemoryMiB } from './child.ts';
 import type { FromProcess } from './messages.ts';
 import { type Driver, openDriver } from './package.ts';
 import { type CompanionSettings, declarationsOf, filledOptions, mistakesOf, settingsSchema } from './settings.ts';
 
 /** After so many ends before it was ready, a module counts as one that cannot run. */
 export const maxFailedStarts = 5;
+/** After the hub has killed it so many times, a module is not started again; a longer run without that begins the count anew. */
+export const maxKills = 5;
+const provenMs = 600_000;
+/** The number of log entries of a module that its page shows. */
+const keptEntries = 50;
 /** The number of actions that a module may have unanswered. */
 export const maxActions = 1000;
 
@@ -30,13 +36,17 @@ export const companion = defineConnectionType({
     Object.values(secrets).filter((secret): secret is string => typeof secret === 'string' && secret !== ''),
   belongings: ({ module }, resolvePath) => [resolvePath(module)],
   isSimulated: ({ simulate }) => simulate,
-  run: (context) => (context.settings.simulate ? simulate(context) : run(context)),
+  run: (context, hub) => (context.settings.simulate ? simulate(context, hub) : run(context, hub)),
 });
 
-function run(context: ConnectionContext<CompanionSettings>): Observable<ConnectionEvent> {
+/** Where people find the module. */
+type Drivers = Pick<HubPort, 'drivers' | 'connections'> | undefined;
+
+function run(context: ConnectionContext<CompanionSettings>, hub: Drivers): Observable<ConnectionEvent> {
   return new Observable((subscriber) => {
     const session = new Session(
       context,
+      hub,
       (event) => subscriber.next(event),
       (error) => subscriber.error(error),
     );
@@ -46,7 +56,12 @@ function run(context: ConnectionContext<CompanionSettings>): Observable<Connecti
 }
 
 /** Runs without the module, and confirms every write immediately. */
-function simulate({ settings, inbox, cause }: ConnectionContext<CompanionSettings>): Observable<ConnectionEvent> {
+function simulate(
+  { settings, id, inbox, cause }: ConnectionContext<CompanionSettings>,
+  hub: Drivers,
+): Observable<ConnectionEvent> {
+  const state = { status: 'simulated', restarts: 0, limitMiB: settings.memory, isHeld: false, missing: [], log: [] };
+  const none = new HubError('unavailable', 'the connection is simulated: it runs without the module');
   return new Observable((subscriber) => {
     const writing = Object.keys(settings.writes).map((id) =>
       inbox(id).subscribe({
@@ -56,9 +71,11 @@ function simulate({ settings, inbox, cause }: ConnectionContext<CompanionSetting
         error: (error) => subscriber.error(error),
       }),
     );
+    hub?.drivers.set(id, { state: () => state, list: () => Promise.reject(none) });
     subscriber.next({ state: 'running' });
     subscriber.next({ stale: false });
     return () => {
+      hub?.drivers.delete(id);
       for (const one of writing) one.unsubscribe();
     };
   });
@@ -71,12 +88,38 @@ interface Pending {
   readonly timer: Subscription;
 }
 
-/** What is known of modules that cannot run, by their settings: a new attempt would be as hopeless. */
-const refusals = new WeakMap<object, { readonly lacks?: string; failedStarts: number }>();
+/** What is known of a module that cannot run, or must not. */
+interface ModuleRecord {
+  /** Why it is not started again. */
+  refused?: string;
+  missing: readonly string[];
+  failedStarts: number;
+  kills: number;
+  restarts: number;
+}
+
+/**
+ * By the log of a supervised connection, which all its runs have in common: what an operator starts again, or what has other settings, has
+ * another log, and so another chance.
+ */
+const records = new WeakMap<object, ModuleRecord>();
+
+function recordOf(log: object): ModuleRecord {
+  let record = records.get(log);
+  if (record === undefined) {
+    record = { missing: [], failedStarts: 0, kills: 0, restarts: 0 };
+    records.set(log, record);
+  }
+  return record;
+}
 
 /** One run of a connection: its process, restarted when it ends. */
 class Session {
   readonly #context: ConnectionContext<CompanionSettings>;
+  readonly #hub: Drivers;
+  readonly #record: ModuleRecord;
+  readonly #view = { state: () => this.#state(), list: this.#list.bind(this) };
+  readonly #entries: DriverState['log'][number][] = [];
   readonly #emit: (event: ConnectionEvent) => void;
   readonly #fail: (error: unknown) => void;
   readonly #loss: Loss;
@@ -92,19 +135,29 @@ class Session {
   #isReady = false;
   #isOk = false;
   #readyMs = 0;
+  #startedAt: number | undefined;
+  #status: string | undefined;
+  #message = '';
+  #config: readonly DriverField[] | undefined;
   #isClosed = false;
+  #hasFailed = false;
 
   constructor(
     context: ConnectionContext<CompanionSettings>,
+    hub: Drivers,
     emit: (event: ConnectionEvent) => void,
     fail: (error: unknown) => void,
   ) {
     const { settings, scheduler, turn } = context;
     this.#context = context;
+    this.#hub = hub;
+    this.#record = recordOf(context.log);
     this.#emit = (event) => {
       if (!this.#isClosed) emit(event);
     };
     this.#fail = (error) => {
+      this.#hasFailed = true;
+      this.#startedAt = undefined;
       if (!this.#isClosed) fail(error);
     };
     this.#types = new Map(declarationsOf(settings).map(({ id, type }) => [id, type]));
@@ -125,11 +178,12 @@ class Session {
 
   async open(): Promise<void> {
     const { settings, resolvePath } = this.#context;
-    const { lacks } = refusals.get(settings) ?? {};
-    if (lacks !== undefined) {
-      this.#fail(new HubError('cannot-start', lacks));
+    const { refused } = this.#record;
+    if (refused !== undefined) {
+      this.#fail(new HubError('cannot-start', refused));
       return;
     }
+    this.#show();
     try {
       const driver = await openDriver(resolvePath(settings.module), settings.module);
       if (this.#isClosed) await driver.remove();
@@ -148,8 +202,56 @@ class Session {
     this.#restarting?.unsubscribe();
     for (const one of this.#writing) one.unsubscribe();
     for (const { timer } of this.#pending.values()) timer.unsubscribe();
+    // people still have to see why it has failed, and what its config lacks
+    if (!this.#hasFailed && this.#hub?.drivers.get(this.#context.id) === this.#view)
+      this.#hub.drivers.delete(this.#context.id);
     await this.#process?.stop();
     await this.#driver?.remove();
+  }
+
+  /** Offers people a view of the module, in the place of those of connections that have failed and are gone. */
+  #show(): void {
+    if (this.#hub === undefined) return;
+    const { drivers } = this.#hub;
+    const known = new Set(this.#hub.connections().map(({ id }) => id));
+    for (const id of drivers.keys()) if (!known.has(id)) drivers.delete(id);
+    drivers.set(this.#context.id, this.#view);
+  }
+
+  #state(): DriverState {
+    const { missing, restarts } = this.#record;
+    const driver = this.#driver;
+    return {
+      ...(driver && {
+        module: {
+          id: driver.id,
+          name: driver.name,
+          version: driver.version,
+          manufacturer: driver.manufacturer,
+          products: driver.products.slice(0, 20),
+          apiVersion: driver.apiVersion,
+        },
+      }),
+      status: this.#status === undefined ? '' : statusText(this.#status, this.#message),
+      ...(this.#startedAt !== undefined && { startedAt: this.#startedAt }),
+      restarts,
+      ...(this.#process?.usedMiB !== undefined && { usedMiB: this.#process.usedMiB }),
+      limitMiB: this.#context.settings.memory + ownMemoryMiB,
+      isHeld: this.#process?.isHeld ?? false,
+      ...(this.#config && { config: this.#config }),
+      missing,
+      log: this.#entries,
+    };
+  }
+
+  async #list(question: DriverQuestion): Promise<DriverPage> {
+    if (this.#process === undefined || !this.#isReady) throw new HubError('unavailable', 'the module is not running');
+    return this.#process.list(question);
+  }
+
+  #note(level: string, text: string): void {
+    this.#entries.push({ timeMs: this.#context.timeOfDay(), level, text: this.#context.withoutSecrets(text) });
+    if (this.#entries.length > keptEntries) this.#entries.shift();
   }
 
   get #name(): string {
@@ -162,6 +264,7 @@ class Session {
     const { config, secrets, allowHosts, values } = settings;
     const driver = this.#driver!;
     const { api, entrypoint } = driver;
+    this.#startedAt = this.#context.timeOfDay();
     this.#process = new DriverProcess(
       {
         driver,
@@ -169,7 +272,17 @@ class Session {
         scheduler,
         start: { api, entrypoint, label: id, config, secrets, allowHosts, values, describes: false },
       },
-      { line: (line) => this.#take(line), ended: (reason) => this.#ended(reason) },
+      {
+        line: (line) => this.#take(line),
+        config: (fields) => {
+          this.#config = fields;
+          const { config: given, secrets: secret } = settings;
+          this.#record.missing = fields
+            .filter((field) => !Object.hasOwn(given, field.id) && !Object.hasOwn(secret, field.id))
+            .map((field) => field.id);
+        },
+        ended: (reason, isKilled) => this.#ended(reason, isKilled),
+      },
     );
   }
 
@@ -183,27 +296,30 @@ class Session {
     else if ('ready' in line) {
       this.#isReady = true;
       this.#readyMs = this.#context.scheduler.now();
-      refusals.delete(this.#context.settings);
+      this.#record.failedStarts = 0;
       log.info({}, `${this.#name} has started`);
       if (!this.#isOk && this.#status === undefined) this.#setStatus('connecting', '');
     } else if ('lacks' in line) {
       const lacks = `config: ${this.#name} also needs ${line.lacks.join(', ')}; it was not started`;
-      refusals.set(this.#context.settings, { lacks, failedStarts: 0 });
+      this.#record.refused = lacks;
       this.#fail(new HubError('cannot-start', lacks));
     } else if ('done' in line) this.#done(line.done, line.error);
-    else if ('log' in line) log[line.log]({}, `${this.#name}: ${line.text}`, `${line.log} of the module`);
-    else if ('denied' in line)
+    else if ('log' in line) {
+      this.#note(line.log, line.text);
+      log[line.log]({}, `${this.#name}: ${line.text}`, `${line.log} of the module`);
+    } else if ('denied' in line) {
+      this.#note('warn', `not permitted to ${line.denied}`);
       log.warn(
         {},
         `${this.#name} was not permitted to ${line.denied}`,
         `denied: ${line.denied.split(' ', 2).join(' ')}`,
       );
+    }
   }
-
-  #status: string | undefined;
 
   #setStatus(status: string, message: string): void {
     this.#status = status;
+    this.#message = message;
     this.#isOk = status === 'ok';
     if (this.#isOk) {
       this.#loss.end();
@@ -211,8 +327,7 @@ class Session {
       this.#emit({ stale: false });
       return;
     }
-    const about = message === '' ? status.replaceAll('_', ' ') : `${status.replaceAll('_', ' ')}: ${message}`;
-    this.#goOffline(about);
+    this.#goOffline(statusText(status, message));
   }
 
   #goOffline(reason: string): void {
@@ -231,23 +346,29 @@ class Session {
     this.#pending.clear();
   }
 
-  #ended(reason: string): void {
-    const { scheduler, settings } = this.#context;
+  #ended(reason: string, isKilled: boolean): void {
+    const { scheduler } = this.#context;
+    const record = this.#record;
     this.#actions.clear();
     this.#status = undefined;
+    this.#startedAt = undefined;
     const ran = this.#isReady ? scheduler.now() - this.#readyMs : 0;
     this.#goOffline(`${reason}; it is started again`);
+    this.#note('error', `ended: ${reason}`);
     this.#context.log.warn({}, `${this.#name} ended: ${reason}`, 'the module ended');
-    if (!this.#isReady) {
-      const failedStarts = (refusals.get(settings)?.failedStarts ?? 0) + 1;
-      refusals.set(settings, { failedStarts });
-      if (failedStarts >= maxFailedStarts) {
-        const times = `${failedStarts} times before it was ready`;
-        this.#fail(new HubError('cannot-start', `${this.#name} ended ${times}, at last because ${reason}`));
-        return;
-      }
+    if (ran >= provenMs) record.kills = 0;
+    if (isKilled && ++record.kills >= maxKills) {
+      record.refused = `${this.#name} was killed ${record.kills} times, at last because ${reason}; restart the connection to try it again`;
+      this.#fail(new HubError('cannot-start', record.refused));
+      return;
+    }
+    if (!this.#isReady && ++record.failedStarts >= maxFailedStarts) {
+      const times = `${record.failedStarts} times before it was ready`;
+      this.#fail(new HubError('cannot-start', `${this.#name} ended ${times}, at last because ${reason}`));
+      return;
     }
     this.#isReady = false;
+    record.restarts++;
     this.#backoff.ran(ran);
     this.#restarting = scheduler.schedule(() => this.#start(), this.#backoff.next());
   }
@@ -316,4 +437,10 @@ class Session {
       this.#emit({ settle: id, error: new HubError('not-confirmed', `${id}: the action failed: ${error}`) });
     } else if (pending !== undefined && own(id)?.value === pending.value) this.#confirm(id, pending);
   }
+}
+
+/** `connection failure: ECONNREFUSED`. */
+function statusText(status: string, message: string): string {
+  const plain = status.replaceAll('_', ' ');
+  return message === '' ? plain : `${plain}: ${message}`;
 }

@@ -2,6 +2,8 @@
 // bounded and checked.
 
 import { z } from 'zod';
+import type { DriverField, DriverItem, DriverPage, DriverQuestion } from '../hub-port.ts';
+import { maxChoices, maxFields, maxListed } from './process/catalogue.ts';
 
 /** The longest line of a process, in bytes. */
 export const maxLineBytes = 65_536;
@@ -30,53 +32,85 @@ export interface Watched {
 export type ToProcess =
   | { readonly start: Start }
   | { readonly act: number; readonly action: string; readonly options: Readonly<Record<string, unknown>> }
+  /** Asks for a part of what the module offers. */
+  | { readonly list: number; readonly question: DriverQuestion }
   | { readonly ping: number }
   | { readonly stop: true };
 
 const text = z.string().transform((long) => long.slice(0, 1000));
 
-/** A field of the config of a module, or of an action or feedback. */
-export interface Field {
-  readonly id: string;
-  readonly type: string;
-  readonly label: string;
-  /** What the module suggests; undefined: nothing. */
-  readonly default?: unknown;
-}
-
-/** Something that a module offers. */
-export interface Offer {
-  readonly id: string;
-  readonly name: string;
-  readonly kind?: string | undefined;
-  readonly fields: readonly Field[];
-}
-
+/** All that a module offers, for people who write a connection by hand. */
 export interface Description {
-  readonly config: readonly Field[];
-  readonly actions: readonly Offer[];
-  readonly feedbacks: readonly Offer[];
-  readonly variables: readonly { readonly id: string; readonly name: string }[];
+  readonly config: readonly DriverField[];
+  readonly actions: readonly DriverItem[];
+  readonly feedbacks: readonly DriverItem[];
+  readonly variables: readonly DriverItem[];
   /** How many more of each there are than are listed. */
   readonly more: number;
 }
 
-/** A line of the process. */
-export const fromProcess = z.union([
-  z.strictObject({ ready: z.literal(true) }),
-  /** The fields of its config that the settings lack: the module was not started. */
-  z.strictObject({ lacks: z.array(text).min(1).max(200) }),
-  z.strictObject({ status: text, message: text }),
-  z.strictObject({ values: z.array(z.tuple([text, z.unknown()])).max(1000) }),
-  z.strictObject({ done: z.number(), error: text.optional() }),
-  z.strictObject({ log: z.enum(['debug', 'info', 'warn', 'error']), text }),
-  /** What the module tried, and the hub does not allow. */
-  z.strictObject({ denied: text }),
-  z.strictObject({ pong: z.number() }),
-  /** Why the process ends. */
-  z.strictObject({ fault: text }),
-  /** A part of the description, as JSON. */
-  z.strictObject({ described: z.string() }),
-]);
+const field: z.ZodType<DriverField> = z.strictObject({
+  id: text,
+  type: text,
+  label: text,
+  about: z.exactOptional(text),
+  default: z.exactOptional(z.unknown()),
+  min: z.exactOptional(z.number()),
+  max: z.exactOptional(z.number()),
+  step: z.exactOptional(z.number()),
+  choices: z.exactOptional(
+    z.array(z.strictObject({ id: z.union([text, z.number(), z.boolean()]), label: text })).max(maxChoices),
+  ),
+  isOpen: z.exactOptional(z.literal(true)),
+});
 
-export type FromProcess = z.output<typeof fromProcess>;
+/** The config fields of a module, as part of the answer to a question. */
+export const fieldsAnswer = z.array(field).max(maxFields);
+/** The answer to a question. */
+export const pageAnswer: z.ZodType<DriverPage> = z.strictObject({
+  total: z.int().nonnegative(),
+  items: z
+    .array(
+      z.strictObject({
+        id: text,
+        name: text,
+        kind: z.exactOptional(text),
+        value: z.exactOptional(z.union([text, z.number(), z.boolean()])),
+        fields: z.exactOptional(fieldsAnswer),
+      }),
+    )
+    .max(maxListed),
+});
+
+const kinds = {
+  ready: z.strictObject({ ready: z.literal(true) }),
+  /** The fields of its config that the settings lack: the module was not started. */
+  lacks: z.strictObject({ lacks: z.array(text).min(1).max(200) }),
+  status: z.strictObject({ status: text, message: text }),
+  values: z.strictObject({ values: z.array(z.tuple([text, z.unknown()])).max(2000) }),
+  done: z.strictObject({ done: z.number(), error: text.optional() }),
+  log: z.strictObject({ log: z.enum(['debug', 'info', 'warn', 'error']), text }),
+  /** What the module tried, and the hub does not allow. */
+  denied: z.strictObject({ denied: text }),
+  pong: z.strictObject({ pong: z.number() }),
+  /** Why the process ends. */
+  fault: z.strictObject({ fault: text }),
+  /** A part of the description, as JSON; an empty part is the last. */
+  described: z.strictObject({ described: z.string() }),
+  /** A part of the answer to a question, as JSON; an empty part is the last. The answer to question 0, which nobody asks, is the config. */
+  listed: z.strictObject({ listed: z.int().nonnegative(), part: z.string() }),
+};
+
+export type FromProcess = { [Kind in keyof typeof kinds]: z.output<(typeof kinds)[Kind]> }[keyof typeof kinds];
+
+/** Reads a line of the process; undefined if it is none of the protocol. The first key is its kind, so that a line is checked only once. */
+export function readLine(line: string): FromProcess | undefined {
+  let json: unknown;
+  try {
+    json = JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+  const [kind = ''] = Object.keys(Object(json) as object);
+  return Object.hasOwn(kinds, kind) ? kinds[kind as keyof typeof kinds].safeParse(json).data : undefined;
+}

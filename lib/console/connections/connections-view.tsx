@@ -118,6 +118,11 @@ function Row(props: {
         {formatSpan(props.now() - Date.parse(props.connection.since))}
       </td>
       <td class="nowrap actions">
+        <Show when={props.connection.type === 'companion'}>
+          <a class="button" href={linkTo('driver', { connection: id })} aria-label={`Driver of ${id}`}>
+            Driver
+          </a>
+        </Show>
         <Show when={props.connection.wire}>
           <button
             type="button"

@@ -33,6 +33,48 @@ export interface ItemDraft {
   readonly Form: (props: { readonly title: string; readonly children: JSX.Element; close(): void }) => JSX.Element;
 }
 
+export interface EditCheck {
+  /** What the hub says of the present edits; undefined if there are none, or it has not answered yet. */
+  readonly answer: Accessor<EditResult | undefined>;
+  /** Why the check failed as a whole. Empty if it did not fail. */
+  readonly failure: Accessor<string>;
+  /** Drops the answer, which is about an earlier text. */
+  forget(): void;
+}
+
+/** Has the hub check edits whenever they change, after a pause in typing, until the calling reactive scope is disposed. */
+export function createEditCheck(edits: Accessor<readonly FileEdit[]>): EditCheck {
+  const [answer, setAnswer] = createSignal<EditResult>();
+  const [failure, setFailure] = createSignal('');
+  const pause = useDelay();
+  let asked = 0;
+  const check = async () => {
+    const number = ++asked;
+    const sent = edits();
+    setAnswer(undefined);
+    setFailure('');
+    if (sent.length === 0) return;
+    try {
+      const found = await sendEdit(sent, 'check');
+      if (number === asked) setAnswer(found);
+    } catch (error) {
+      if (number === asked) setFailure(messageOf(error));
+    }
+  };
+  createEffect(
+    on(
+      () => JSON.stringify(edits()),
+      () => pause.start(pauseMs, check),
+    ),
+  );
+  onCleanup(() => asked++);
+  const forget = () => {
+    asked++;
+    setAnswer(undefined);
+  };
+  return { answer, failure, forget };
+}
+
 /** Follows the item at a place until the calling reactive scope is disposed. `saved` is called after each save with the item's name. */
 export function createItemDraft(place: Accessor<ItemPlace>, saved: (name: string | undefined) => void): ItemDraft {
   const [source, { refetch }] = createResource(
@@ -42,8 +84,6 @@ export function createItemDraft(place: Accessor<ItemPlace>, saved: (name: string
   const [changes, setChanges] = createSignal<Settings>({});
   const [newName, setNewName] = createSignal('');
   const [isRemoved, setRemoved] = createSignal(false);
-  const [answer, setAnswer] = createSignal<EditResult>();
-  const [failure, setFailure] = createSignal('');
   const [note, setNote] = createSignal('');
   const file = () => {
     const found = source();
@@ -83,31 +123,9 @@ export function createItemDraft(place: Accessor<ItemPlace>, saved: (name: string
     setChanges({});
     setNewName('');
     setRemoved(false);
-    setFailure('');
   };
   createEffect(on(() => [place().connection, place().name].join('/'), discard));
-  const pause = useDelay();
-  let asked = 0;
-  const check = async () => {
-    const number = ++asked;
-    const sent = edits();
-    setAnswer(undefined);
-    setFailure('');
-    if (sent.length === 0) return;
-    try {
-      const found = await sendEdit(sent, 'check');
-      if (number === asked) setAnswer(found);
-    } catch (error) {
-      if (number === asked) setFailure(messageOf(error));
-    }
-  };
-  createEffect(
-    on(
-      () => JSON.stringify(edits()),
-      () => pause.start(pauseMs, check),
-    ),
-  );
-  onCleanup(() => asked++);
+  const { answer, failure, forget } = createEditCheck(edits);
   const Form: ItemDraft['Form'] = (props) => (
     <aside class="detail rule-sheet item" aria-label={props.title}>
       <header>
@@ -153,8 +171,7 @@ export function createItemDraft(place: Accessor<ItemPlace>, saved: (name: string
           failure={failure()}
           send={async (mode, comment) => sendEdit(edits(), mode, comment)}
           rebase={() => {
-            asked++;
-            setAnswer(undefined); // the answer concerns the earlier text
+            forget();
             void refetch();
           }}
           discard={discard}

@@ -40,6 +40,12 @@ const ways: Readonly<Record<string, (flood: Flood | undefined) => void>> = {
   loop() {
     for (;;);
   },
+  spin() {
+    const spinMs = 200;
+    setInterval(() => {
+      for (const startMs = performance.now(); performance.now() - startMs < spinMs; );
+    }, 1);
+  },
   allocate() {
     const all: number[][] = [];
     for (;;) all.push(Array.from({ length: 100_000 }, (_, index) => index * 1.5));
@@ -63,6 +69,14 @@ const ways: Readonly<Record<string, (flood: Flood | undefined) => void>> = {
       for (let index = 0; index < 100_000; index++) values[`v${index}`] = `${round}`;
       flood?.({ ...values, program: `${round}` });
     }, 10);
+  },
+  many(define) {
+    const values: Record<string, string> = {};
+    for (let index = 0; index < 100_000; index++) values[`v${index}`] = 'as ever';
+    define?.(values);
+  },
+  late(define) {
+    define?.({ late: 'defined later' });
   },
   elsewhere() {
     const ignore = (what: string) => (error: Error) => tried.push(`${what}: ${(error as { code?: string }).code}`);

@@ -34,6 +34,10 @@ class Device extends InstanceBase<Config> {
       { variableId: 'program', name: 'The source on the air' },
       { variableId: 'label', name: 'A text' },
     ]);
+    const define = (values: Record<string, string>) => {
+      this.setVariableDefinitions(Object.keys(values).map((variableId) => ({ variableId, name: variableId })));
+      this.setVariableValues(values);
+    };
     this.setActionDefinitions({
       program: {
         name: 'Select a source',
@@ -43,7 +47,27 @@ class Device extends InstanceBase<Config> {
           await this.#socket?.send(`program ${options.input}\n`);
         },
       },
-      misbehave: { name: 'Misbehave', options: [], callback: async () => misbehave('later') },
+      misbehave: { name: 'Misbehave', options: [], callback: async () => misbehave('later', define) },
+      say: {
+        name: 'Say a text',
+        options: [
+          { type: 'textinput', id: 'text', label: 'Text', default: 'hello' },
+          {
+            type: 'dropdown',
+            id: 'how',
+            label: 'How',
+            default: 'loud',
+            choices: [
+              { id: 'loud', label: 'Loudly' },
+              { id: 2, label: 'Twice' },
+            ],
+          },
+          { type: 'checkbox', id: 'now', label: 'At once', default: true },
+        ],
+        callback: async ({ options: { text, how, now } }) => {
+          await this.#socket?.send(`say ${text} ${how} ${now}\n`);
+        },
+      },
     });
     this.setFeedbackDefinitions({
       program: {
@@ -54,10 +78,7 @@ class Device extends InstanceBase<Config> {
         callback: ({ options }) => String(options.input) === this.#program,
       },
     });
-    misbehave('init', (values) => {
-      this.setVariableDefinitions(Object.keys(values).map((variableId) => ({ variableId, name: variableId })));
-      this.setVariableValues(values);
-    });
+    misbehave('init', define);
     this.updateStatus(InstanceStatus.Connecting);
     this.#socket = new TCPHelper(host, port, { reconnect_interval: 200 });
     this.#socket.on('connect', () => this.updateStatus(InstanceStatus.Ok));

@@ -33,6 +33,10 @@ export default class Device extends InstanceBase<Types> {
 
   async init({ host, port }: Types['config']) {
     this.setVariableDefinitions({ program: { name: 'The source on the air' }, label: { name: 'A text' } });
+    const define = (values: Record<string, string>) => {
+      this.setVariableDefinitions(Object.fromEntries(Object.keys(values).map((id) => [id, { name: id }])));
+      this.setVariableValues(values);
+    };
     this.setActionDefinitions({
       program: {
         name: 'Select a source',
@@ -42,7 +46,27 @@ export default class Device extends InstanceBase<Types> {
           await this.#socket?.send(`program ${options.input}\n`);
         },
       },
-      misbehave: { name: 'Misbehave', options: [], callback: async () => misbehave('later') },
+      misbehave: { name: 'Misbehave', options: [], callback: async () => misbehave('later', define) },
+      say: {
+        name: 'Say a text',
+        options: [
+          { type: 'textinput', id: 'text', label: 'Text', default: 'hello' },
+          {
+            type: 'dropdown',
+            id: 'how',
+            label: 'How',
+            default: 'loud',
+            choices: [
+              { id: 'loud', label: 'Loudly' },
+              { id: 2, label: 'Twice' },
+            ],
+          },
+          { type: 'checkbox', id: 'now', label: 'At once', default: true },
+        ],
+        callback: async ({ options: { text, how, now } }) => {
+          await this.#socket?.send(`say ${text} ${how} ${now}\n`);
+        },
+      },
     });
     this.setFeedbackDefinitions({
       program: {
@@ -53,10 +77,7 @@ export default class Device extends InstanceBase<Types> {
         callback: ({ options }) => String(options.input) === this.#program,
       },
     });
-    misbehave('init', (values) => {
-      this.setVariableDefinitions(Object.fromEntries(Object.keys(values).map((id) => [id, { name: id }])));
-      this.setVariableValues(values);
-    });
+    misbehave('init', define);
     this.updateStatus(InstanceStatus.Connecting);
     this.#socket = new TCPHelper(host, port, { reconnect_interval: 200 });
     this.#socket.on('connect', () => this.updateStatus(InstanceStatus.Ok));

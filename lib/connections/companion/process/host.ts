@@ -1,44 +1,43 @@
 // The host of one driver module, in its process: for modules of API 1.x, which speak messages of their base package over `process.send`, and
-// for those of API 2.x, which are constructed with a context. Only what the settings name is reported to the hub, so that a module with
-// 100,000 variables costs the hub no more than one with ten.
+// for those of API 2.x, which are constructed with a context.
 
 import { pathToFileURL } from 'node:url';
-import type { Description, Field, FromProcess, Offer, Start, Watched } from '../messages.ts';
+import type { DriverField, DriverKind, DriverPage, DriverQuestion } from '../../hub-port.ts';
+import type { Description, Start } from '../messages.ts';
+import { answerOf, type Definitions, describeAll, fieldsOf, maxAnswer, type Raw } from './catalogue.ts';
+import { type Link, Reporter } from './reporter.ts';
 
-/** How often changed values are reported, in milliseconds: only the newest of each is. */
-const reportEveryMs = 20;
+/** The longest part of a text that takes several lines, in characters. */
+const partLength = 16_384;
 /** The time in which a module has to register, answer and start. */
 const startMs = 30_000;
-/** How many log entries of a module are reported per second. */
-const logsPerSecond = 20;
-/** The longest value that is reported, in characters. */
-const maxValueLength = 16_384;
-const maxOffers = 2000;
-
-type Send = (line: FromProcess) => void;
 type Options = Readonly<Record<string, unknown>>;
-type Raw = Readonly<Record<string, unknown>>;
 
 /** A running module. */
 export interface Host {
   /** Runs an action. Errors: what the module says. */
   act(action: string, options: Options): Promise<void>;
+  /** Answers a question about what the module offers. */
+  list(number: number, question: DriverQuestion): void;
   stop(): Promise<void>;
 }
 
 /** The part of a module that differs between the versions of the API. */
 interface Module {
-  fields(): Promise<readonly Field[]>;
+  fields(): Promise<readonly DriverField[]>;
   init(config: Options, secrets: Options): Promise<void>;
   act(action: string, options: Options): Promise<void>;
   destroy(): Promise<void>;
-  describe(): Omit<Description, 'config'>;
+  definitionsOf(kind: DriverKind): Definitions;
+  /** The value of a variable. */
+  valueOf(variable: string): unknown;
 }
 
 /** Loads a module and starts it; undefined if its config lacks something. `allow` is called before it starts. Errors: what is wrong. */
-export async function startModule(start: Start, send: Send, allow: () => void): Promise<Host | undefined> {
+export async function startModule(start: Start, link: Link, allow: () => void): Promise<Host | undefined> {
   const { config, secrets, describes } = start;
-  const reporter = new Reporter(start, send);
+  const { send } = link;
+  const reporter = new Reporter(start, link);
   const module = await inTime(
     'register',
     start.api === 1 ? LegacyModule.load(start, reporter) : ContextModule.load(start, reporter),
@@ -49,8 +48,9 @@ export async function startModule(start: Start, send: Send, allow: () => void): 
     sendDescription({ config: fields, actions: [], feedbacks: [], variables: [], more: 0 }, send);
     return undefined;
   }
+  if (!describes) sendParts(JSON.stringify(fields), (part) => send({ listed: 0, part }));
   if (lacking.length > 0) {
-    send({ lacks: lacking.slice(0, 200).map(shown) });
+    send({ lacks: lacking.map(shown) });
     return undefined;
   }
   if (!describes) allow();
@@ -58,15 +58,31 @@ export async function startModule(start: Start, send: Send, allow: () => void): 
   if (!describes) await starting;
   else {
     await starting.catch(() => {}); // without a network it may fail, but may have said what it offers
-    sendDescription({ config: fields, ...module.describe() }, send);
+    sendDescription({ config: fields, ...describeAll((kind) => module.definitionsOf(kind)) }, send);
     return undefined;
   }
   send({ ready: true });
-  return { act: (action, options) => module.act(action, options), stop: () => module.destroy() };
+  return {
+    act: (action, options) => module.act(action, options),
+    stop: () => module.destroy(),
+    list: (listed, question) => {
+      const { kind } = question;
+      const text = textOf(answerOf(question, module.definitionsOf(kind), (variable) => module.valueOf(variable)));
+      sendParts(text, (part) => send({ listed, part }));
+    },
+  };
+}
+
+/** The answer as JSON, with fewer items if it is too long. */
+function textOf({ total, items }: DriverPage): string {
+  for (let length = items.length; ; length >>= 1) {
+    const text = JSON.stringify({ total, items: items.slice(0, length) });
+    if (text.length <= maxAnswer || length === 0) return text;
+  }
 }
 
 /** `host (textinput)`, or with what the module suggests: `port (number, such as 9990)`. */
-function shown({ id, type, default: suggested }: Field): string {
+function shown({ id, type, default: suggested }: DriverField): string {
   return suggested === undefined || suggested === ''
     ? `${id} (${type})`
     : `${id} (${type}, such as ${JSON.stringify(suggested)})`;
@@ -88,109 +104,14 @@ async function inTime<T>(what: string, promise: Promise<T>): Promise<T> {
   }
 }
 
-/** Sends a description in parts that fit into lines. */
-function sendDescription(description: Description, send: Send): void {
-  const text = JSON.stringify(description);
-  for (let at = 0; at < text.length; at += maxValueLength) send({ described: text.slice(at, at + maxValueLength) });
-  send({ described: '' });
+function sendDescription(description: Description, send: Link['send']): void {
+  sendParts(JSON.stringify(description), (described) => send({ described }));
 }
 
-/** Reports values, states and the log to the hub. */
-class Reporter {
-  readonly #send: Send;
-  readonly #byVariable = new Map<string, string[]>();
-  readonly #changed = new Map<string, unknown>();
-  readonly feedbacks: readonly (readonly [id: string, watched: Watched])[];
-  #timer: NodeJS.Timeout | undefined;
-  #logged = 0;
-  #second = 0;
-
-  constructor({ values }: Start, send: Send) {
-    this.#send = send;
-    const all = Object.entries(values);
-    this.feedbacks = all.filter(([, { feedback }]) => feedback !== undefined);
-    for (const [id, { variable }] of all)
-      if (variable !== undefined) this.#byVariable.set(variable, [...(this.#byVariable.get(variable) ?? []), id]);
-  }
-
-  /** Reports variables; `changed` returns nothing for one that has not changed. */
-  variables(changed: (variable: string) => { readonly value: unknown } | undefined): void {
-    for (const [variable, ids] of this.#byVariable) {
-      const found = changed(variable);
-      if (found !== undefined) for (const id of ids) this.value(id, found.value);
-    }
-  }
-
-  get watchesVariables(): boolean {
-    return this.#byVariable.size > 0;
-  }
-
-  value(id: string, value: unknown): void {
-    this.#changed.set(id, value);
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      const values = [...this.#changed].map(([changed, to]) => [changed, boundedValue(to)] as [string, unknown]);
-      this.#changed.clear();
-      // a line has few values, so that long texts do not make it too long
-      for (let at = 0; at < values.length; at += 3) this.#send({ values: values.slice(at, at + 3) });
-    }, reportEveryMs);
-  }
-
-  status(status: unknown, message: unknown): void {
-    this.#send({ status: String(status).slice(0, 100), message: String(message ?? '').slice(0, 500) });
-  }
-
-  log(level: unknown, message: unknown): void {
-    const second = Math.floor(performance.now() / 1000);
-    if (second !== this.#second) this.#logged = 0;
-    this.#second = second;
-    if (++this.#logged > logsPerSecond) return;
-    const known = (['debug', 'info', 'warn', 'error'] as const).find((one) => one === level);
-    this.#send({ log: known ?? 'info', text: String(message).slice(0, 500) });
-  }
-}
-
-/** Text, a number, a boolean, or null for nothing; anything else as JSON. */
-function boundedValue(value: unknown): unknown {
-  if (value === undefined || value === null) return null;
-  if (typeof value === 'number' || typeof value === 'boolean') return value;
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return text.slice(0, maxValueLength);
-}
-
-function fieldsOf(options: unknown): Field[] {
-  if (!Array.isArray(options)) return [];
-  return options
-    .filter((field) => typeof field === 'object' && field !== null && !/^static-text$/.test(String(field.type)))
-    .map((field: Raw) => ({
-      id: String(field.id),
-      type: String(field.type),
-      label: String(field.label ?? ''),
-      ...(field.default !== undefined && { default: field.default }),
-    }));
-}
-
-function offersOf(definitions: readonly (readonly [string, Raw])[]): Offer[] {
-  return definitions.slice(0, maxOffers).map(([id, { name, type, options }]) => ({
-    id,
-    name: String(name ?? ''),
-    ...(typeof type === 'string' && { kind: type }),
-    fields: fieldsOf(options),
-  }));
-}
-
-function described(
-  actions: readonly (readonly [string, Raw])[],
-  feedbacks: readonly (readonly [string, Raw])[],
-  variables: readonly (readonly [string, Raw])[],
-): Omit<Description, 'config'> {
-  const more = [actions, feedbacks, variables].reduce((sum, { length }) => sum + Math.max(0, length - maxOffers), 0);
-  return {
-    actions: offersOf(actions),
-    feedbacks: offersOf(feedbacks),
-    variables: variables.slice(0, maxOffers).map(([id, { name }]) => ({ id, name: String(name ?? '') })),
-    more,
-  };
+/** Sends a text in parts that fit into lines; an empty part is the last. */
+function sendParts(text: string, send: (part: string) => void): void {
+  for (let at = 0; at < text.length; at += partLength) send(text.slice(at, at + partLength));
+  send('');
 }
 
 async function loadEntrypoint(entrypoint: string): Promise<Raw> {
@@ -215,9 +136,10 @@ class LegacyModule implements Module {
   readonly #waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   #calls = 0;
   #register: () => void = () => {};
-  #actions: readonly Raw[] = [];
-  #feedbacks: readonly Raw[] = [];
-  #variables: readonly Raw[] = [];
+  /** The last definitions of each kind as received, and as read once they are asked for. */
+  readonly #payloads = new Map<DriverKind, string>();
+  readonly #definitions = new Map<DriverKind, Definitions>();
+  readonly #values = new Map<string, unknown>();
 
   private constructor(start: Start, reporter: Reporter) {
     this.#start = start;
@@ -238,7 +160,7 @@ class LegacyModule implements Module {
     return module;
   }
 
-  async fields(): Promise<readonly Field[]> {
+  async fields(): Promise<readonly DriverField[]> {
     const { fields } = (await this.#call('getConfigFields', {})) as { readonly fields: unknown };
     return fieldsOf(fields);
   }
@@ -275,9 +197,22 @@ class LegacyModule implements Module {
     await this.#call('destroy', {});
   }
 
-  describe(): Omit<Description, 'config'> {
-    const pairs = (all: readonly Raw[]) => all.map((one) => [String(one.id), one] as const);
-    return described(pairs(this.#actions), pairs(this.#feedbacks), pairs(this.#variables));
+  definitionsOf(kind: DriverKind): Definitions {
+    const known = this.#definitions.get(kind);
+    if (known !== undefined) return known;
+    const all = (JSON.parse(this.#payloads.get(kind) ?? '{}') as Readonly<Record<string, Raw[] | undefined>>)[kind];
+    const definitions = (all ?? []).map((one) => [String(one.id), one] as const);
+    this.#definitions.set(kind, definitions);
+    return definitions;
+  }
+
+  valueOf(variable: string): unknown {
+    return this.#values.get(variable);
+  }
+
+  #define(kind: DriverKind, payload = '{}'): void {
+    this.#payloads.set(kind, payload);
+    this.#definitions.delete(kind);
   }
 
   #call(name: string, payload: unknown): Promise<unknown> {
@@ -323,24 +258,23 @@ class LegacyModule implements Module {
         break;
       }
       case 'setVariableDefinitions':
-        this.#variables = this.#start.describes ? ((payload() as { variables: Raw[] }).variables ?? []) : [];
+        this.#define('variables', message.payload);
         break;
-      case 'setVariableValues': {
-        if (!reporter.watchesVariables) break;
-        const { newValues } = payload() as { readonly newValues: readonly { id: string; value: unknown }[] };
-        const values = new Map(newValues.map(({ id, value }) => [id, value]));
-        reporter.variables((variable) => (values.has(variable) ? { value: values.get(variable) } : undefined));
+      case 'setVariableValues':
+        for (const { id, value } of (payload() as { newValues: { id: string; value: unknown }[] }).newValues) {
+          this.#values.set(id, value);
+          reporter.variable(id, value);
+        }
         break;
-      }
       case 'updateFeedbackValues':
         for (const { id, value } of (payload() as { values: { id: string; value: unknown }[] }).values)
           reporter.value(id, value);
         break;
       case 'setActionDefinitions':
-        this.#actions = this.#start.describes ? ((payload() as { actions: Raw[] }).actions ?? []) : [];
+        this.#define('actions', message.payload);
         break;
       case 'setFeedbackDefinitions':
-        this.#feedbacks = this.#start.describes ? ((payload() as { feedbacks: Raw[] }).feedbacks ?? []) : [];
+        this.#define('feedbacks', message.payload);
         break;
       case 'parseVariablesInString':
         answer(true, { text: (payload() as Raw).text, variableIds: [] });
@@ -369,7 +303,7 @@ class ContextModule implements Module {
   readonly #instance: Instance;
   #actions = new Map<string, Definition & Raw>();
   #feedbacks = new Map<string, Definition & Raw>();
-  #variables: readonly (readonly [string, Raw])[] = [];
+  #variables: Definitions = [];
   readonly #values = new Map<string, unknown>();
   readonly #callbackContext = {
     parseVariablesInString: async (text: unknown) => text,
@@ -390,7 +324,7 @@ class ContextModule implements Module {
     return new ContextModule(start, reporter, await loadEntrypoint(start.entrypoint));
   }
 
-  async fields(): Promise<readonly Field[]> {
+  async fields(): Promise<readonly DriverField[]> {
     return fieldsOf(await this.#instance.getConfigFields());
   }
 
@@ -410,8 +344,12 @@ class ContextModule implements Module {
     await this.#instance.destroy();
   }
 
-  describe(): Omit<Description, 'config'> {
-    return described([...this.#actions], [...this.#feedbacks], this.#variables);
+  definitionsOf(kind: DriverKind): Definitions {
+    return kind === 'variables' ? this.#variables : [...(kind === 'actions' ? this.#actions : this.#feedbacks)];
+  }
+
+  valueOf(variable: string): unknown {
+    return this.#values.get(variable);
   }
 
   async #check(isMeant: (feedback: string, id: string) => boolean): Promise<void> {
@@ -458,11 +396,13 @@ class ContextModule implements Module {
       checkFeedbacksById: (ids: readonly string[]) => check((_, id) => ids.includes(id)),
       setPresetDefinitions() {},
       setVariableDefinitions: (variables: Record<string, Raw>) => {
-        this.#variables = Object.entries(variables);
+        this.#variables = Object.entries(variables).filter(isOffered);
       },
       setVariableValues: (values: Raw) => {
-        for (const [id, value] of Object.entries(values)) this.#values.set(id, value);
-        reporter.variables((variable) => (Object.hasOwn(values, variable) ? { value: values[variable] } : undefined));
+        for (const [id, value] of Object.entries(values)) {
+          this.#values.set(id, value);
+          reporter.variable(id, value);
+        }
       },
       getVariableValue: (id: string) => this.#values.get(id),
       sharedUdpSocketJoin: async () => {

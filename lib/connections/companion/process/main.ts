@@ -7,6 +7,9 @@ import { type Host, startModule } from './host.ts';
 
 const pipe = new Socket({ fd: 3, readable: true, writable: true });
 const send = (line: FromProcess) => void pipe.write(`${JSON.stringify(line)}\n`);
+/** The number of unread bytes at which the hub gets no more values until it has read them. */
+const maxUnreadBytes = 65_536;
+const link = { send, isFull: () => pipe.writableLength > maxUnreadBytes };
 /** What was denied is reported once per kind, up to so many. */
 const maxReports = 100;
 const reported = new Set<string>();
@@ -37,9 +40,16 @@ let host: Host | undefined;
 function take(line: ToProcess): void {
   if ('ping' in line) send({ pong: line.ping });
   else if ('start' in line) {
-    startModule(line.start, send, () => guard.open(line.start.allowHosts)).then((started) => {
+    startModule(line.start, link, () => guard.open(line.start.allowHosts)).then((started) => {
       host = started;
     }, fail);
+  } else if ('list' in line) {
+    try {
+      host?.list(line.list, line.question);
+    } catch (error) {
+      send({ log: 'warn', text: `what the module offers cannot be read: ${(error as Error).message}`.slice(0, 500) });
+      send({ listed: line.list, part: '' });
+    }
   } else if ('act' in line) {
     const done = (error?: unknown) =>
       send({

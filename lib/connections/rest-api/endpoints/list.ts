@@ -8,6 +8,7 @@ export { endpoints as changes } from './changes.ts';
 export { endpoints as clients } from './clients.ts';
 export { endpoints as connections } from './connections.ts';
 export { endpoints as dashboards } from './dashboards.ts';
+export { endpoints as drivers } from './drivers.ts';
 export { endpoints as editing } from './editing.ts';
 export { endpoints as evaluation } from './evaluation.ts';
 export { endpoints as events } from './events.ts';

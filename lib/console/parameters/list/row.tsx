@@ -140,7 +140,7 @@ interface VirtualListProps {
   readonly children: (place: () => number) => JSX.Element;
 }
 
-const rowId = (place: number) => `row-${place}`;
+export const rowId = (place: number) => `row-${place}`;
 
 export function VirtualList(props: VirtualListProps) {
   let box!: HTMLDivElement;
