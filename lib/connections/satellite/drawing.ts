@@ -1,5 +1,6 @@
-// Draws a key: its background colour, an image, and its text in the largest size that fits. A bitmap contains three bytes per pixel (red,
-// green, blue), row by row.
+// Draws a key: its background colour, an image, and its text in the largest size that fits. Bitmaps are sent in base64, where the three
+// bytes of a pixel are exactly four characters. So a key is drawn in base64: a pixel is a number whose four bytes are these characters, the
+// first one in the lowest byte, because all supported processors are little-endian.
 
 import { capitalTop, letterOf, letterSpace, lettersOf, lineHeight, spaceWidth } from './font.ts';
 import type { Picture } from './png.ts';
@@ -9,9 +10,6 @@ export const maxBitmapPixels = 256;
 /** The maximum number of rasterized letters in the cache, across all sizes. */
 const maxKeptLetters = 2048;
 
-/** The memory that all bitmaps share. Thousands of new buffers per second would keep the garbage collector busy. */
-const canvas = Buffer.alloc(maxBitmapPixels * maxBitmapPixels * 3);
-
 export interface KeyFace {
   readonly text: string;
   /** The background colour, in the form `#rrggbb`. */
@@ -20,16 +18,17 @@ export interface KeyFace {
   readonly picture: Picture | undefined;
 }
 
-/** Draws a key as a square bitmap with sides of `size` pixels. The bitmap is valid until the next call. */
-export function drawKey({ text, color, textColor, picture }: KeyFace, size: number): Buffer {
-  const bitmap = canvas.subarray(0, size * size * 3);
-  fill(bitmap, rgbOf(color));
-  if (picture !== undefined) drawPicture(bitmap, size, picture);
-  if (text !== '') drawText(bitmap, size, text, rgbOf(textColor));
-  return bitmap;
+/**
+ * Draws a key as a square bitmap with sides of `size` pixels. The red, green and blue bytes of each pixel, in base64, become an item of
+ * `pixels`, row by row.
+ */
+export function drawKey({ text, color, textColor, picture }: KeyFace, size: number, pixels: Uint32Array): void {
+  pixels.fill(encode(...rgbOf(color)));
+  if (picture !== undefined) drawPicture(pixels, size, picture);
+  if (text !== '') drawText(pixels, size, text, rgbOf(textColor), shadesOf(color, textColor));
 }
 
-type Rgb = readonly [number, number, number];
+type Rgb = readonly [red: number, green: number, blue: number];
 
 /** Returns the red, green and blue values of a colour in the form `#rrggbb`, from 0 to 255. */
 export function rgbOf(color: string): Rgb {
@@ -37,20 +36,47 @@ export function rgbOf(color: string): Rgb {
   return [(number >> 16) & 255, (number >> 8) & 255, number & 255];
 }
 
-function fill(bitmap: Buffer, [red, green, blue]: Rgb): void {
-  if (red === green && green === blue) bitmap.fill(red);
-  else {
-    for (let at = 0; at < 48 && at < bitmap.length; at += 3) {
-      bitmap[at] = red;
-      bitmap[at + 1] = green;
-      bitmap[at + 2] = blue;
-    }
-    for (let filled = 48; filled < bitmap.length; filled *= 2) bitmap.copyWithin(filled, 0, filled);
+const digits = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/');
+const valueOfDigit = new Uint8Array(128);
+for (const [value, digit] of digits.entries()) valueOfDigit[digit] = value;
+
+function encode(red: number, green: number, blue: number): number {
+  const first = digits[red >> 2]! | (digits[((red & 3) << 4) | (green >> 4)]! << 8);
+  return first | (digits[((green & 15) << 2) | (blue >> 6)]! << 16) | (digits[blue & 63]! << 24);
+}
+
+/** The maximum number of pairs of colours whose shades are kept, at 1 KiB each. */
+const maxKeptShades = 256;
+const keptShades = new Map<string, Uint32Array>();
+
+/** Returns the pixels between two colours in the form `#rrggbb`, by the opacity of the second one, from 0 to 255. */
+function shadesOf(under: string, over: string): Uint32Array {
+  const colors = under + over;
+  let shades = keptShades.get(colors);
+  if (shades === undefined) {
+    if (keptShades.size >= maxKeptShades) keptShades.clear();
+    shades = new Uint32Array(256).fill(encode(...rgbOf(under)));
+    for (const opacity of shades.keys()) drawOver(shades, opacity, ...rgbOf(over), opacity);
+    keptShades.set(colors, shades);
   }
+  return shades;
+}
+
+/** Draws a colour over a pixel. The colour and its opacity are integers from 0 to 255. */
+function drawOver(pixels: Uint32Array, at: number, red: number, green: number, blue: number, opacity: number): void {
+  const pixel = pixels[at]!;
+  const [a, b] = [valueOfDigit[pixel & 127]!, valueOfDigit[(pixel >> 8) & 127]!];
+  const [c, d] = [valueOfDigit[(pixel >> 16) & 127]!, valueOfDigit[pixel >>> 24]!];
+  const under = 255 - opacity;
+  pixels[at] = encode(
+    ((red * opacity + ((a << 2) | (b >> 4)) * under) / 255) | 0,
+    ((green * opacity + (((b & 15) << 4) | (c >> 2)) * under) / 255) | 0,
+    ((blue * opacity + (((c & 3) << 6) | d) * under) / 255) | 0,
+  );
 }
 
 /** Scales a picture to fit the key and draws it in the middle. Each pixel is the average of the picture's pixels that it covers. */
-function drawPicture(bitmap: Buffer, size: number, { width, height, data }: Picture): void {
+function drawPicture(pixels: Uint32Array, size: number, { width, height, data }: Picture): void {
   const scale = Math.min(size / width, size / height);
   const [across, down] = [Math.round(width * scale), Math.round(height * scale)];
   const [left, top] = [(size - across) >> 1, (size - down) >> 1];
@@ -71,11 +97,9 @@ function drawPicture(bitmap: Buffer, size: number, { width, height, data }: Pict
           opacity += alpha;
           count++;
         }
-      const to = ((top + y) * size + left + x) * 3;
-      const under = count * 255 - opacity;
-      bitmap[to] = (red + bitmap[to]! * under) / (count * 255);
-      bitmap[to + 1] = (green + bitmap[to + 1]! * under) / (count * 255);
-      bitmap[to + 2] = (blue + bitmap[to + 2]! * under) / (count * 255);
+      if (opacity === 0) continue;
+      const to = (top + y) * size + left + x;
+      drawOver(pixels, to, (red / opacity) | 0, (green / opacity) | 0, (blue / opacity) | 0, (opacity / count) | 0);
     }
   }
 }
@@ -83,7 +107,7 @@ function drawPicture(bitmap: Buffer, size: number, { width, height, data }: Pict
 /** The text sizes, largest first. Each number is the height of the key in grid units. */
 const textSizes = [18, 21, 25, 29, 34, 40, 48];
 
-function drawText(bitmap: Buffer, size: number, text: string, color: Rgb): void {
+function drawText(pixels: Uint32Array, size: number, text: string, color: Rgb, shades: Uint32Array): void {
   const { lines, unit } = layOut(text, size);
   const height = lineHeight * unit;
   let y = (size - lines.length * height) / 2 + capitalTop * unit;
@@ -91,7 +115,7 @@ function drawText(bitmap: Buffer, size: number, text: string, color: Rgb): void 
     let x = (size - width * unit) / 2;
     for (const letter of letters) {
       const drawn = drawnLetter(letter, unit);
-      blend(bitmap, size, drawn, Math.round(x), Math.round(y), color);
+      blend(pixels, size, drawn, Math.round(x), Math.round(y), color, shades);
       x += (drawn.advance + letterSpace) * unit;
     }
     y += height;
@@ -185,23 +209,35 @@ function drawnLetter(letter: string, unit: number): DrawnLetter {
   return drawn;
 }
 
+/** Draws the strokes of a letter on a raster with a margin, and cuts off the empty rows and columns at its edges. */
 function rasterize(letter: string, unit: number): DrawnLetter {
   const { segments, width: advance } = letterOf(letter);
   const radius = Math.max(0.6, unit * 0.45);
   const margin = Math.ceil(radius + 1);
-  const top = Math.floor(-3 * unit) - margin;
-  const width = Math.ceil(advance * unit) + 2 * margin;
-  const height = Math.ceil(8 * unit) + margin - top;
+  const [left, top] = [-margin, Math.floor(-3 * unit) - margin];
+  const [right, bottom] = [Math.ceil(advance * unit) + margin, Math.ceil(8 * unit) + margin];
+  const coverageAt = (x: number, y: number) => {
+    let nearest = Number.POSITIVE_INFINITY;
+    for (const [x1, y1, x2, y2] of segments) nearest = Math.min(nearest, distance(x / unit, y / unit, x1, y1, x2, y2));
+    return Math.round(255 * Math.min(1, Math.max(0, radius + 0.5 - nearest * unit)));
+  };
+  const covered: [x: number, y: number, coverage: number][] = [];
+  for (let y = top; y < bottom; y++)
+    for (let x = left; x < right; x++) {
+      const coverage = coverageAt(x, y);
+      if (coverage > 0) covered.push([x, y, coverage]);
+    }
+  if (covered.length === 0) return { left, top, width: 0, height: 0, coverage: new Uint8Array(), advance };
+  const [fromX, toX] = rangeOf(covered.map(([x]) => x));
+  const [fromY, toY] = rangeOf(covered.map(([, y]) => y));
+  const [width, height] = [toX - fromX + 1, toY - fromY + 1];
   const coverage = new Uint8Array(width * height);
-  if (segments.length > 0)
-    for (let y = 0; y < height; y++)
-      for (let x = 0; x < width; x++) {
-        let nearest = Number.POSITIVE_INFINITY;
-        for (const [x1, y1, x2, y2] of segments)
-          nearest = Math.min(nearest, distance((x - margin) / unit, (y + top) / unit, x1, y1, x2, y2));
-        coverage[y * width + x] = Math.round(255 * Math.min(1, Math.max(0, radius + 0.5 - nearest * unit)));
-      }
-  return { left: -margin, top, width, height, coverage, advance };
+  for (const [x, y, one] of covered) coverage[(y - fromY) * width + x - fromX] = one;
+  return { left: fromX, top: fromY, width, height, coverage, advance };
+}
+
+function rangeOf(numbers: readonly number[]): [least: number, most: number] {
+  return [Math.min(...numbers), Math.max(...numbers)];
 }
 
 function distance(x: number, y: number, x1: number, y1: number, x2: number, y2: number): number {
@@ -211,20 +247,28 @@ function distance(x: number, y: number, x1: number, y1: number, x2: number, y2: 
   return Math.hypot(x - x1 - along * dx, y - y1 - along * dy);
 }
 
-function blend(bitmap: Buffer, size: number, letter: DrawnLetter, x: number, y: number, [red, green, blue]: Rgb): void {
-  const [left, top] = [x + letter.left, y + letter.top];
-  const [fromX, toX] = [Math.max(0, -left), Math.min(letter.width, size - left)];
-  const [fromY, toY] = [Math.max(0, -top), Math.min(letter.height, size - top)];
+/** Draws a letter. `shades` contains the pixels for each coverage where the key has its background colour. */
+function blend(
+  pixels: Uint32Array,
+  size: number,
+  { left: ownLeft, top: ownTop, width, height, coverage }: DrawnLetter,
+  x: number,
+  y: number,
+  [red, green, blue]: Rgb,
+  shades: Uint32Array,
+): void {
+  const [left, top] = [x + ownLeft, y + ownTop];
+  const [fromX, toX] = [Math.max(0, -left), Math.min(width, size - left)];
+  const [fromY, toY] = [Math.max(0, -top), Math.min(height, size - top)];
+  const background = shades[0];
   for (let row = fromY; row < toY; row++) {
-    let from = row * letter.width + fromX;
-    let to = ((top + row) * size + left + fromX) * 3;
-    for (let column = fromX; column < toX; column++, from++, to += 3) {
-      const covered = letter.coverage[from]!;
+    let from = row * width + fromX;
+    let to = (top + row) * size + left + fromX;
+    for (let column = fromX; column < toX; column++, from++, to++) {
+      const covered = coverage[from]!;
       if (covered === 0) continue;
-      const under = 255 - covered;
-      bitmap[to] = (red * covered + bitmap[to]! * under) / 255;
-      bitmap[to + 1] = (green * covered + bitmap[to + 1]! * under) / 255;
-      bitmap[to + 2] = (blue * covered + bitmap[to + 2]! * under) / 255;
+      if (pixels[to] === background) pixels[to] = shades[covered]!;
+      else drawOver(pixels, to, red, green, blue, covered);
     }
   }
 }

@@ -24,11 +24,8 @@ export interface Link {
   /** The address and port of the surface: `10.0.0.5:50123`. */
   readonly name: string;
   readonly unsentBytes: number;
-  /**
-   * Sends a line. Closes the link if more than `maxUnsentBytes` are unsent. `isAscii` states that the line contains only ASCII characters,
-   * which makes the encoding faster.
-   */
-  send(line: string, isAscii?: boolean): void;
+  /** Sends a line, as a string or in UTF-8. Closes the link if more than `maxUnsentBytes` are unsent. */
+  send(line: string | Buffer): void;
   /** Closes the link. `closed` is called afterwards. */
   end(): void;
 }
@@ -134,10 +131,10 @@ function takeSocket(socket: Socket, { accept, rounds }: PortOptions): void {
     get unsentBytes() {
       return socket.writableLength;
     },
-    send: (line, isAscii) => {
+    send: (line) => {
       if (socket.destroyed || !socket.writable) return;
       if (socket.writableLength > maxUnsentBytes) socket.destroy();
-      else socket.write(line, isAscii === true ? 'latin1' : 'utf8');
+      else socket.write(line);
     },
     end: () => {
       socket.destroySoon();
@@ -172,7 +169,7 @@ function takeWebSocket(socket: WebSocket, name: string, { accept, rounds }: Port
     send: (line) => {
       if (socket.readyState !== socket.OPEN) return;
       if (socket.bufferedAmount > maxUnsentBytes) socket.terminate();
-      else socket.send(line, sent);
+      else socket.send(line, { binary: false }, sent);
       isFull ||= socket.bufferedAmount > maxQueuedBytes;
     },
     end: () => {

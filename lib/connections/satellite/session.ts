@@ -5,7 +5,7 @@
 import type { SchedulerLike, Subscription } from 'rxjs';
 import { LineReader } from '../../device/line-reader.ts';
 import type { Value } from '../../model/value.ts';
-import { drawKey, maxBitmapPixels, rgbOf } from './drawing.ts';
+import { drawKey, type KeyFace, maxBitmapPixels, rgbOf } from './drawing.ts';
 import { type Arguments, apiVersion, isTrue, type Line, maxLineBytes, readLine, writeLine } from './lines.ts';
 import { type Link, type LinkEvents, maxQueuedBytes } from './links.ts';
 import { anyDevice, idOf, type OwnKey, type OwnSurface, pictureOf, readPlaceOfKey } from './settings.ts';
@@ -452,7 +452,7 @@ export class SatelliteSession {
       PRESSED: held.has(key),
     };
     if (format.bitmap === 0) this.#send(client, 'KEY-STATE', args);
-    else this.#sendBitmap(client, args, drawKey(face, format.bitmap));
+    else this.#sendBitmap(client, args, face, format.bitmap);
   }
 
   #sendBrightness({ client, deviceId, format }: Surface, value: number): void {
@@ -466,21 +466,31 @@ export class SatelliteSession {
   }
 
   /**
-   * Sends the state of a key with its bitmap. The bitmap is appended without escaping or copying, because bitmaps are the largest part of
-   * all data sent.
+   * Sends the state of a key with its bitmap. The bitmap is drawn into the line that is sent, because bitmaps are the largest part of all
+   * data sent.
    */
-  #sendBitmap(client: Client, args: Arguments, bitmap: Buffer): void {
-    const { link } = client;
+  #sendBitmap(client: Client, args: Arguments, face: KeyFace, size: number): void {
     const line = writeLine('KEY-STATE', args).trimEnd();
-    link.send(`${line} BITMAP="${bitmap.toString('base64')}"\n`, !/[^\0-\x7f]/.test(line));
-    this.#events.wire('out', Buffer.from(`${line} BITMAP=${bitmap.length}B`));
-    client.drawnBytes += (bitmap.length * 4) / 3;
+    const head = `${line} BITMAP="`;
+    const headBytes = Buffer.byteLength(head);
+    const from = Math.ceil(headBytes / pixelBytes) * pixelBytes;
+    const bytes = Buffer.allocUnsafeSlow(from + size * size * pixelBytes + lineEnd.length);
+    bytes.write(head, from - headBytes);
+    drawKey(face, size, new Uint32Array(bytes.buffer, from, size * size));
+    bytes.write(lineEnd, bytes.length - lineEnd.length);
+    client.link.send(bytes.subarray(from - headBytes));
+    this.#events.wire('out', Buffer.from(`${line} BITMAP=${size * size * 3}B`));
+    client.drawnBytes += bytes.length;
     if (client.drawnBytes - client.askedBytes < confirmBytes) return;
-    client.askedBytes = Math.round(client.drawnBytes);
-    client.drawnBytes = client.askedBytes;
-    link.send(`PING ${confirmation}-${client.askedBytes}\n`);
+    client.askedBytes = client.drawnBytes;
+    client.link.send(`PING ${confirmation}-${client.askedBytes}\n`);
   }
 }
+
+/** The length of a pixel in base64, in bytes. */
+const pixelBytes = 4;
+/** The end of a line after a bitmap. */
+const lineEnd = '"\n';
 
 /**
  * Returns whether a surface must read more data before the next bitmap is sent. For a surface that has never confirmed a bitmap, only the
