@@ -133,8 +133,15 @@ function takeSocket(socket: Socket, { accept, rounds }: PortOptions): void {
     },
     send: (line) => {
       if (socket.destroyed || !socket.writable) return;
-      if (socket.writableLength > maxUnsentBytes) socket.destroy();
-      else socket.write(line);
+      if (socket.writableLength > maxUnsentBytes) {
+        socket.destroy();
+        return;
+      }
+      if (socket.writableCorked === 0) {
+        socket.cork(); // one call of the system sends all lines of a turn
+        process.nextTick(() => socket.uncork());
+      }
+      socket.write(line);
     },
     end: () => {
       socket.destroySoon();
