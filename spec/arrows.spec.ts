@@ -47,6 +47,7 @@ const furtherRoomsOfType: Readonly<Record<string, readonly string[]>> = {
   'connections/mqtt/': ['device/', 'expression/', 'json5/'],
   'connections/dmx/': ['device/'],
   'connections/ember-plus/': ['device/'],
+  'connections/home-assistant/': ['device/'],
   'connections/osc/': ['device/'],
   'connections/companion/': ['backup/', 'device/', 'files/'],
   'connections/satellite/': ['device/', 'ws'],

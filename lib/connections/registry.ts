@@ -8,6 +8,7 @@ export const registry = {
   dmx: () => import('./dmx/dmx.ts').then(({ dmx }) => dmx),
   dummy: () => import('./dummy/dummy.ts').then(({ dummy }) => dummy),
   'ember-plus': () => import('./ember-plus/ember-plus.ts').then(({ emberPlus }) => emberPlus),
+  'home-assistant': () => import('./home-assistant/home-assistant.ts').then(({ homeAssistant }) => homeAssistant),
   keyboard: () => import('./keyboard/keyboard.ts').then(({ keyboard }) => keyboard),
   mail: () => import('./mail/mail.ts').then(({ mail }) => mail),
   modbus: () => import('./modbus/modbus.ts').then(({ modbus }) => modbus),

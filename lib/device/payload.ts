@@ -120,3 +120,15 @@ export function acceptedValue(type: ValueType, { min, max, choices }: About, inp
     );
   return value;
 }
+
+/**
+ * Returns data with a value in the place of `{value}`, at any depth. Text that consists of nothing else becomes the value itself and keeps
+ * its type.
+ */
+export function fillValue(data: unknown, value: Value): unknown {
+  if (data === '{value}') return value;
+  if (typeof data === 'string') return data.replaceAll('{value}', () => toText(value));
+  if (Array.isArray(data)) return data.map((one) => fillValue(one, value));
+  if (typeof data !== 'object' || data === null) return data;
+  return Object.fromEntries(Object.entries(data).map(([name, one]) => [name, fillValue(one, value)]));
+}

@@ -451,17 +451,24 @@ function placeOf(host: string, port: number): string {
   return isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** Creates a transport for WebSocket messages. A received message longer than `maxMessageBytes` ends the link. */
+export interface WsOptions {
+  /** Whether the hub sends binary messages. */
+  readonly isBinary?: boolean;
+  /** The maximum size of a message, which ends the link if it is longer; default: `maxMessageBytes`. */
+  readonly maxBytes?: number;
+}
+
+/** Creates a transport for WebSocket messages. */
 export function wsTransport(
   url: string,
   protocols: readonly string[],
   tls: TcpTarget['tls'],
-  isBinary = false,
+  options: WsOptions = {},
 ): Transport {
   return {
     name: url.replace(/^wss?:\/\//, '').replace(/\/$/, ''),
     keepsFrames: true,
-    open: (listener) => new WsLink(url, protocols, { tls, isBinary }, listener),
+    open: (listener) => new WsLink(url, protocols, { tls, ...options }, listener),
   };
 }
 
@@ -469,17 +476,20 @@ class WsLink implements Link {
   #socket: WebSocket | undefined;
   #opened: Socket | undefined;
   #isEnded = false;
+  #isFailed = false;
   #reason = 'the device closed the link';
 
   readonly #isBinary: boolean;
+  readonly #maxBytes: number;
 
   constructor(
     url: string,
     protocols: readonly string[],
-    { tls, isBinary }: { readonly tls: TcpTarget['tls']; readonly isBinary: boolean },
+    { tls, isBinary = false, maxBytes = maxMessageBytes }: WsOptions & { readonly tls: TcpTarget['tls'] },
     listener: LinkListener,
   ) {
     this.#isBinary = isBinary;
+    this.#maxBytes = maxBytes;
     void this.#open(url, protocols, tls, listener).catch((error) => {
       if (!this.#isEnded) listener.closed(messageOf(error));
       this.#isEnded = true;
@@ -490,7 +500,7 @@ class WsLink implements Link {
     const { WebSocket: Socket } = await import('ws'); // loaded on demand, because most hubs have no WebSocket devices
     if (this.#isEnded) return;
     const socket = new Socket(url, [...protocols], {
-      maxPayload: maxMessageBytes,
+      maxPayload: this.#maxBytes,
       perMessageDeflate: false,
       followRedirects: false,
       ...(tls === undefined ? {} : tlsOptions(tls)),
@@ -505,7 +515,7 @@ class WsLink implements Link {
       if (fault !== undefined) this.#fail(fault);
     });
     socket.on('error', (error) => {
-      this.#reason = connectReason(error);
+      if (!this.#isFailed) this.#reason = connectReason(error);
     });
     socket.on('message', (data) => {
       if (!this.#isEnded) listener.received(data as Buffer);
@@ -541,6 +551,7 @@ class WsLink implements Link {
 
   #fail(reason: string): void {
     this.#reason = reason;
+    this.#isFailed = true; // the error that follows says only that the link was closed
     this.#socket!.terminate();
   }
 }

@@ -18,6 +18,7 @@ const trials: Readonly<Record<string, () => Promise<{ readonly trial: Trial }>>>
   'ember-plus': () => import('./ember-plus/ember-plus.ts'),
   framings: () => import('./framings.ts'),
   fuzz: () => import('./fuzz/fuzz.ts'),
+  'home-assistant': () => import('./home-assistant/home-assistant.ts'),
   misbehave: () => import('./misbehave/misbehave.ts'),
   modbus: () => import('./modbus/modbus.ts'),
   networks: () => import('./networks/networks.ts'),

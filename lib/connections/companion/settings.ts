@@ -3,6 +3,7 @@
 
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { fillValue } from '../../device/payload.ts';
 import { parameterIdMistake } from '../../model/address.ts';
 import type { ParameterDeclaration } from '../../model/parameter.ts';
 import { record } from '../../model/record-schema.ts';
@@ -141,10 +142,5 @@ export function mistakesOf({ values, writes }: CompanionSettings): SettingMistak
 
 /** Returns options with the written value in the place of `{value}`; an option that is nothing else keeps its type. */
 export function filledOptions(options: Readonly<Record<string, unknown>>, value: Value): Record<string, unknown> {
-  const fill = (option: unknown): unknown => {
-    if (option === '{value}') return value;
-    if (typeof option === 'string') return option.replaceAll('{value}', () => String(value));
-    return Array.isArray(option) ? option.map(fill) : option;
-  };
-  return Object.fromEntries(Object.entries(options).map(([name, option]) => [name, fill(option)]));
+  return fillValue(options, value) as Record<string, unknown>;
 }

@@ -349,11 +349,6 @@ const modes = ['all', 'any', 'latest'] as const;
 /** The words that devices send if a value is unknown. */
 const unknownWords: ReadonlySet<unknown> = new Set([noneText, 'unknown', 'unavailable']);
 
-/** Returns metadata in which the words are the choices. */
-export function choicesOf(words: readonly string[]): About {
-  return words.length === 0 ? {} : { choices: Object.fromEntries(words.map((word) => [word, word])) };
-}
-
 /** Returns the document keys for a property: `mode_state_topic`, `mode_state_template`, `mode_command_topic`, `mode_command_template`. */
 export function keysOf(name: string, template = `${name}_state_template`): Partial<Part> {
   return {

@@ -1,10 +1,18 @@
 // Creates the parameters for each kind of entity in Home Assistant's MQTT discovery. The keys, defaults and payloads follow the
 // documentation of each kind.
 
+import {
+  choicesOf,
+  domainsWithoutValue,
+  fanDirections,
+  isNumberSensor,
+  maxEventTypes,
+  openStates,
+} from '../../device/home-assistant.ts';
 import type { Payload } from '../../device/payload.ts';
 import type { About } from '../../model/parameter.ts';
 import type { Binding } from './bindings.ts';
-import { choicesOf, type DocumentPlace, deviceKeyOf, Entity, type Json, keysOf } from './documents.ts';
+import { type DocumentPlace, deviceKeyOf, Entity, type Json, keysOf } from './documents.ts';
 import { describeLight } from './lights.ts';
 
 /** The parameters that a discovery document describes. */
@@ -14,11 +22,6 @@ export interface Described {
   readonly refused: readonly string[];
 }
 
-/** The kinds of entities that have no value or whose value does not fit into a parameter. */
-const withoutValue: ReadonlySet<string> = new Set(['camera', 'image', 'infrared', 'remote', 'tag']);
-/** The maximum number of event types in an entity that become triggers. */
-const maxEvents = 100;
-
 /** Returns the parameters of an entity, given its place and its document. */
 export function describeEntity({ component, node, object }: DocumentPlace, document: Json): Described {
   const entity = new Entity(
@@ -26,7 +29,7 @@ export function describeEntity({ component, node, object }: DocumentPlace, docum
     node ?? object,
     node === undefined && deviceKeyOf(document) === undefined ? component : object,
   );
-  if (withoutValue.has(component)) entity.refuse(`a ${component} has no value that a parameter could hold`);
+  if (domainsWithoutValue.has(component)) entity.refuse(`a ${component} has no value that a parameter could hold`);
   else if (Object.hasOwn(describers, component)) describers[component]!(entity);
   else entity.refuse(`unknown component ${component}`);
   if (entity.bindings.length === 0 && entity.refused.length === 0) entity.refuse(`the ${component} has no topic`);
@@ -42,9 +45,6 @@ const command = { command: 'command_topic', commandTemplate: 'command_template' 
 const both = { ...state, ...command } as const;
 const templatedState = { ...both, template: 'state_value_template' } as const;
 
-/** The device classes of sensors whose values are not numbers. */
-const textClasses: ReadonlySet<string> = new Set(['date', 'enum', 'timestamp', 'uptime']);
-
 /** Reads the type of an event from a payload, such as `{"event_type": "press"}`. */
 function eventTypeIn(payload: Payload): unknown {
   return payload.at(['event_type']);
@@ -59,13 +59,12 @@ function addCommands(entity: Entity, commands: Readonly<Record<string, readonly 
 
 /** Adds the state of a cover or valve. The parameter's values are the same for all devices, whatever words the devices use. */
 function addState(entity: Entity): void {
-  const states = ['open', 'opening', 'closed', 'closing', 'stopped'];
   entity.add({
     type: 'S',
     name: 'state',
     ...state,
-    values: Object.fromEntries(states.map((one) => [entity.text(`state_${one}`) ?? one, one])),
-    about: choicesOf(states),
+    values: Object.fromEntries(openStates.map((one) => [entity.text(`state_${one}`) ?? one, one])),
+    about: choicesOf(openStates),
   });
 }
 
@@ -141,13 +140,12 @@ const describers: Readonly<Record<string, (entity: Entity) => void>> = {
   binary_sensor: (entity) => entity.add({ type: 'B', ...state, words: entity.words }),
   sensor(entity) {
     const unit = entity.text('unit_of_measurement');
-    const kind = entity.text('device_class');
-    const isNumber =
-      kind === undefined
-        ? unit !== undefined ||
-          entity.text('state_class') !== undefined ||
-          entity.number('suggested_display_precision') !== undefined
-        : !textClasses.has(kind);
+    const isNumber = isNumberSensor({
+      unit,
+      deviceClass: entity.text('device_class'),
+      stateClass: entity.text('state_class'),
+      precision: entity.number('suggested_display_precision'),
+    });
     entity.add({
       type: isNumber ? 'F' : 'S',
       ...state,
@@ -190,7 +188,7 @@ const describers: Readonly<Record<string, (entity: Entity) => void>> = {
     const types = entity.list('event_types');
     const part = { ...state, read: eventTypeIn } as const;
     entity.add({ type: 'S', ...part, about: { ...choicesOf(types), class: 'event' } });
-    for (const one of types.slice(0, maxEvents)) entity.add({ type: 'T', name: one, ...part, words: { on: one } });
+    for (const one of types.slice(0, maxEventTypes)) entity.add({ type: 'T', name: one, ...part, words: { on: one } });
   },
   /** Adds a trigger for a button on a device: `{"automation_type": "trigger", "topic": …, "payload": "single"}`. */
   device_automation(entity) {
@@ -294,7 +292,7 @@ const describers: Readonly<Record<string, (entity: Entity) => void>> = {
       type: 'S',
       name: 'direction',
       ...keysOf('direction', 'direction_value_template'),
-      about: choicesOf(['forward', 'reverse']),
+      about: choicesOf(fanDirections),
     });
   },
   cover(entity) {

@@ -1,56 +1,18 @@
-// Adds the parameters for lights in Home Assistant's MQTT discovery, in all three schemas. A color is a string of numbers separated by
-// commas, as in the default schema: `255,0,127`.
+// Adds the parameters for lights in Home Assistant's MQTT discovery, in all three schemas.
 
+import { choicesOf, colors, describeColor, numbersOfColor } from '../../device/home-assistant.ts';
 import type { Payload } from '../../device/payload.ts';
-import { HubError } from '../../model/error.ts';
 import type { About } from '../../model/parameter.ts';
-import { toText, type Value } from '../../model/value.ts';
-import { choicesOf, type Entity, keysOf } from './documents.ts';
-
-interface Color {
-  /** The names of the color's numbers in command templates and in JSON. */
-  readonly names: readonly string[];
-  readonly keys: readonly string[];
-  readonly max: readonly number[];
-}
-
-const colors: Readonly<Record<string, Color>> = {
-  rgb: { names: ['red', 'green', 'blue'], keys: ['r', 'g', 'b'], max: [255, 255, 255] },
-  rgbw: { names: ['red', 'green', 'blue', 'white'], keys: ['r', 'g', 'b', 'w'], max: [255, 255, 255, 255] },
-  rgbww: {
-    names: ['red', 'green', 'blue', 'cold_white', 'warm_white'],
-    keys: ['r', 'g', 'b', 'c', 'w'],
-    max: [255, 255, 255, 255, 255],
-  },
-  hs: { names: ['hue', 'sat'], keys: ['h', 's'], max: [360, 100] },
-  xy: { names: ['x', 'y'], keys: ['x', 'y'], max: [1, 1] },
-};
-
-/** Parses the numbers in a color value. Errors: `not-convertible`. */
-function numbersIn(value: Value, name: string): readonly number[] {
-  const { max } = colors[name]!;
-  const parts = toText(value).split(',');
-  const numbers = parts.map((part) => (part.trim() === '' ? Number.NaN : Number(part)));
-  if (numbers.length !== max.length || numbers.some((number, place) => !(number >= 0 && number <= max[place]!)))
-    throw new HubError(
-      'not-convertible',
-      `expected ${max.length} numbers separated by commas, at most ${max.join(', ')}, got "${toText(value)}"`,
-    );
-  return numbers;
-}
+import type { Value } from '../../model/value.ts';
+import { type Entity, keysOf } from './documents.ts';
 
 function namedColor(name: string) {
   const { names } = colors[name]!;
   const named = (value: Value) => {
-    const numbers = numbersIn(value, name);
+    const numbers = numbersOfColor(value, name);
     return Object.fromEntries(names.map((one, place) => [one, numbers[place]]));
   };
   return { names, named };
-}
-
-function describeColor(name: string): About {
-  const { names, max } = colors[name]!;
-  return { description: names.map((one, place) => `${one} 0..${max[place]}`).join(', ') };
 }
 
 /** Returns the metadata for the color temperature of a light, in mireds or kelvins. */
@@ -106,7 +68,7 @@ export function describeLight(entity: Entity): void {
       name,
       ...keysOf(name, `${name}_value_template`),
       ...namedColor(name),
-      send: (value) => numbersIn(value, name).join(','),
+      send: (value) => numbersOfColor(value, name).join(','),
       about: describeColor(name),
     });
 }
@@ -144,7 +106,7 @@ function addJsonLight(entity: Entity, brightness: About, effects: About): void {
           return numbers.every((number) => typeof number === 'number') ? numbers.join(',') : undefined;
         },
         send(value) {
-          const numbers = numbersIn(value, name);
+          const numbers = numbersOfColor(value, name);
           const color = Object.fromEntries(keys.map((key, place) => [key, numbers[place]]));
           return JSON.stringify({ state: 'ON', color });
         },

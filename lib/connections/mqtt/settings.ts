@@ -225,7 +225,8 @@ export function createTransports(
   };
   return [url, ...hosts].map((address) => {
     const { protocol, hostname, port } = new URL(address);
-    if (protocol.startsWith('ws')) return wsTransport(address, ['mqtt'], protocol === 'wss:' ? files : undefined, true);
+    if (protocol.startsWith('ws'))
+      return wsTransport(address, ['mqtt'], protocol === 'wss:' ? files : undefined, { isBinary: true });
     const host = isIP(hostname.slice(1, -1)) === 6 ? hostname.slice(1, -1) : hostname;
     return tcpTransport({
       host,
