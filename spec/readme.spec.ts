@@ -77,6 +77,7 @@ for (const name of [
   'API_TOKEN',
   'DOORBELL_SECRET',
   'DOORBELL_TOKEN',
+  'HOME_TOKEN',
   'LAMP',
   'MAIL_PASSWORD',
   'MQTT_PASSWORD',
