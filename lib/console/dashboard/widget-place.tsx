@@ -1,12 +1,13 @@
 // The widgets on the grid: each widget in its place, with its expressions, marks and errors, which do not affect other widgets.
 
-import { createMemo, createSignal, For, type JSX, lazy, Show, Suspense } from 'solid-js';
+import { createMemo, createSignal, For, type JSX, lazy, onMount, Show, Suspense } from 'solid-js';
 import type { Value } from '../../client/index.ts';
 import type { Group, Place, Tabs, Widget } from '../../dashboard/format.ts';
 import { type Answer, addressesOfFormula, evaluate, type Formula } from '../../dashboard/formula.ts';
 import { type Tone, tones } from '../../dashboard/tone.ts';
 import { messageOf } from '../../model/error.ts';
 import type { LiveValues } from '../hub/live-values.ts';
+import { observeSize } from '../page/media.ts';
 import { Guarded } from '../parts/guarded.tsx';
 import { StaleMark } from '../parts/state-mark.tsx';
 import { useWhy } from './ask-why.ts';
@@ -14,6 +15,7 @@ import { ButtonWidget } from './controls/button.tsx';
 import { FaderWidget } from './controls/fader.tsx';
 import { Label, Lamp, Meter, Reading } from './readings/readings.tsx';
 import { type DrawnWidget, drawnAs, showValue } from './showing.ts';
+import { isLyingShape, type WidgetProps } from './widget.tsx';
 
 /** Returns the addresses of all parameters that a widget shows, sets, or uses in its expressions. */
 export function addressesOf(widget: Widget): string[] {
@@ -84,6 +86,10 @@ export function WidgetPlace(props: PlaceProps) {
   );
 }
 
+/** Up to which width a widget is narrow or tiny, in rem. */
+const narrowRem = 12;
+const tinyRem = 9;
+
 function Shown(props: PlaceProps & { readonly failure: string }) {
   const { type } = props.widget;
   const place = () => props.place ?? props.widget;
@@ -99,11 +105,28 @@ function Shown(props: PlaceProps & { readonly failure: string }) {
     undefined,
     { equals: (former, next) => JSON.stringify(former) === JSON.stringify(next) },
   );
+  let box!: HTMLDivElement;
+  const [shape, setShape] = createSignal({ isLying: false, isNarrow: false, isTiny: false });
+  // The size of letters follows the size of the widget, which is measured when it changes: a query of a container would be asked with
+  // every value.
+  onMount(() => {
+    if (isOuter) return;
+    observeSize(box, (size, rem) => {
+      const { width, height } = size;
+      box.style.setProperty('--w', `${width / 100}px`);
+      box.style.setProperty('--h', `${height / 100}px`);
+      setShape({ isLying: isLyingShape(size), isNarrow: width <= narrowRem * rem, isTiny: width <= tinyRem * rem });
+    });
+  });
   return (
     <div
+      ref={box}
       class={`widget ${classOf(type)}`}
       classList={{
         old: staleSince() !== undefined,
+        lying: shape().isLying,
+        narrow: shape().isNarrow,
+        tiny: shape().isTiny,
         toned: toned().result !== undefined,
         broad: isOuter || (place().size[0] > 2 && place().size[0] > place().size[1] * 1.5),
       }}
@@ -119,7 +142,13 @@ function Shown(props: PlaceProps & { readonly failure: string }) {
       <Guarded changed={() => parameters.map((one) => [one.value(), one.moves(), one.kind()])}>
         <Suspense>
           <Show when={drawn()} keyed>
-            {(widget) => contentOf(widget, props.values, () => toned().result)}
+            {(widget) =>
+              contentOf(widget, {
+                values: props.values,
+                tone: () => toned().result,
+                isLying: () => shape().isLying,
+              })
+            }
           </Show>
         </Suspense>
         <Show when={wanted() !== undefined}>
@@ -194,8 +223,8 @@ function toTone(value: Value): Tone {
   return tone;
 }
 
-function contentOf(widget: DrawnWidget | Group | Tabs, values: LiveValues, tone: () => Tone | undefined): JSX.Element {
-  const shared = { values, tone };
+function contentOf(widget: DrawnWidget | Group | Tabs, shared: Omit<WidgetProps<'label'>, 'widget'>): JSX.Element {
+  const { values } = shared;
   switch (widget.type) {
     case 'label':
       return <Label widget={widget} {...shared} />;

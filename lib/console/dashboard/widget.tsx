@@ -1,6 +1,6 @@
 // The parts that all widgets share: their properties, writes and errors.
 
-import { createEffect, createSignal, on, Show } from 'solid-js';
+import { createEffect, createMemo, createSignal, on, Show } from 'solid-js';
 import type { Value } from '../../client/index.ts';
 import type { SingleWidget, Tone } from '../../dashboard/format.ts';
 import { pathOf } from '../../model/address.ts';
@@ -10,8 +10,10 @@ import type { LiveValues } from '../hub/live-values.ts';
 import { whyReadOnly } from '../hub/me.ts';
 import { hub, isStale } from '../hub/page-hub.ts';
 import { request } from '../hub/page-request.ts';
+import type { Size } from '../page/media.ts';
 import { useDelay } from '../page/page-timers.ts';
 import { beginningOf } from '../page/units.ts';
+import { LiveText } from '../parts/text.tsx';
 import { type Drawn, isLit, showValue } from './showing.ts';
 
 /** How long a widget shows a failed write, in milliseconds. */
@@ -22,28 +24,41 @@ export interface WidgetProps<Type extends SingleWidget['type']> {
   readonly values: LiveValues;
   /** The tone according to the expression `toneBy`; undefined means the widget's own tone. */
   readonly tone?: () => Tone | undefined;
+  /** Whether the widget is much wider than high, so that bars run from left to right. */
+  readonly isLying: () => boolean;
+}
+
+/** Returns whether something is so much wider than high that bars and faders in it run from left to right. */
+export function isLyingShape({ width, height }: Size): boolean {
+  return width >= height * 1.5;
 }
 
 /** The string lengths with a font size of their own, in characters, so that values of about the same length have the same size. */
 const lengths = [7, 10, 14, 20];
 
-/** Shows a value with its unit on one line, in a size that fits. */
+/** Shows a value with its unit on one line, in a size that fits. Screen readers find it, but do not announce its changes. */
 export function Amount(props: {
   readonly value: Value | undefined;
   readonly digits: number | undefined;
   readonly unit: string;
 }) {
-  const value = () => beginningOf(showValue(props.value, props.digits));
-  const text = () => `${value()} ${props.unit}`.trim();
+  const text = createMemo(() => `${beginningOf(showValue(props.value, props.digits))} ${props.unit}`);
+  const length = () => text().trim().length;
   return (
     <output
       class="amount"
-      style={{ '--letters': lengths.find((one) => one >= text().length) ?? text().length }}
-      title={text()}
+      aria-live="off"
+      style={{ '--letters': lengths.find((one) => one >= length()) ?? length() }}
+      onPointerEnter={showWhole}
     >
-      {value()} {props.unit}
+      <LiveText text={text()} />
     </output>
   );
+}
+
+/** Shows the whole text of an element as its tooltip. An attribute that follows a value would cost as much as the text. */
+export function showWhole({ currentTarget }: { readonly currentTarget: HTMLElement }): void {
+  currentTarget.title = currentTarget.textContent.trim();
 }
 
 /** Shows that the parameter does not exist, with the most similar address as a suggestion, or the reason why the last write failed. */
@@ -100,7 +115,7 @@ export function useControl(props: Pick<WidgetProps<'select'>, 'values'>, address
     readOnly,
     isFree: () => !isStale() && parameter.kind() !== undefined && !readOnly(),
     /** The value to show: the pending value, or otherwise the current value. */
-    shown: () => parameter.wanted() ?? parameter.value(),
+    shown: () => parameter.wanted() ?? parameter.readable(),
     write: (value: Value) => void send(value).catch(fail),
   };
 }

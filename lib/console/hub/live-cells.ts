@@ -1,13 +1,23 @@
 // Live values by address, updated once per animation frame, because a page with hundreds of changing values would otherwise render
 // thousands of times per second.
 
-import { type Accessor, batch, createSignal, onCleanup, type Setter } from 'solid-js';
+import { type Accessor, batch, createSignal, onCleanup, type Setter, untrack } from 'solid-js';
 import type { About, Value, ValueType } from '../../client/index.ts';
 import type { Access } from '../../model/parameter.ts';
+
+/** The maximum number of readable updates per second. */
+export const readableRate = 10;
+/**
+ * The least time between two drawings, in milliseconds: the eye follows 30 pictures a second, and what several subscriptions send is drawn
+ * at once.
+ */
+const leastDrawMs = 25;
 
 export interface LiveParameter {
   /** The value; undefined if the value is unknown. The value of a trigger that has fired is 1. */
   readonly value: Accessor<Value | undefined>;
+  /** The value for text: the same, but no more often than a person can read, and the last one always. */
+  readonly readable: Accessor<Value | undefined>;
   /** The number of changes and fires after the first value. Each increment causes an animation on the page. */
   readonly moves: Accessor<number>;
   /** When contact with the owning hub was lost, in milliseconds since 1970; undefined if the value is fresh. */
@@ -26,6 +36,9 @@ export interface Kind {
 }
 
 interface Cell extends LiveParameter {
+  readonly setReadable: Setter<Value | undefined>;
+  /** When `readable` was set, as the time of a frame. */
+  readMs: number;
   readonly setValue: Setter<Value | undefined>;
   readonly setMoves: Setter<number>;
   readonly setKind: Setter<Kind | undefined>;
@@ -52,17 +65,46 @@ export function createLiveCells(onMoves: (moved: ReadonlySet<string>) => void): 
   const cells = new Map<string, Cell>(); // limited by the number of addresses in use
   const pending = new Map<string, Value | undefined>();
   const moved = new Set<string>();
+  /** The cells whose text is older than their value. */
+  const unread = new Set<Cell>();
   let frame = 0;
-  onCleanup(() => cancelAnimationFrame(frame));
-  const flush = () => {
+  let drawnMs = 0;
+  /** Whether a change waits for a frame. */
+  let isAwaited = false;
+  onCleanup(() => {
+    clearTimeout(timer);
+    cancelAnimationFrame(frame);
+  });
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  /** Draws in a frame that is at least `delayMs` away. A frame without changes would cost as much as a small one. */
+  const drawAfter = (delayMs: number) => {
+    clearTimeout(timer);
+    if (delayMs > 0) timer = setTimeout(() => drawAfter(0), delayMs);
+    else frame ||= requestAnimationFrame(flush);
+  };
+  const flush = (now: number) => {
     frame = 0;
+    drawnMs = now;
     batch(() => {
-      for (const [address, value] of pending) cells.get(address)?.setValue(() => value);
+      for (const [address, value] of pending) {
+        const cell = cells.get(address);
+        if (!cell) continue;
+        cell.setValue(() => value);
+        unread.add(cell);
+      }
+      for (const cell of unread) {
+        if (now - cell.readMs < 1000 / readableRate) continue;
+        cell.readMs = now;
+        cell.setReadable(() => untrack(cell.value));
+        unread.delete(cell);
+      }
       for (const address of moved) cells.get(address)?.setMoves((count) => count + 1);
       if (moved.size > 0) onMoves(moved);
     });
     pending.clear();
     moved.clear();
+    isAwaited = false;
+    if (unread.size > 0) drawAfter(1000 / readableRate);
   };
   return {
     of(address) {
@@ -84,18 +126,32 @@ export function createLiveCells(onMoves: (moved: ReadonlySet<string>) => void): 
       if (!cells.has(address)) return; // a pattern may match more than its own address
       pending.set(address, value);
       if (isMove) moved.add(address);
-      frame ||= requestAnimationFrame(flush);
+      if (isAwaited) return;
+      isAwaited = true;
+      drawAfter(drawnMs + leastDrawMs - performance.now());
     },
   };
 }
 
 function createCell(): Cell {
   const [value, setValue] = createSignal<Value | undefined>();
+  const [readable, setReadable] = createSignal<Value | undefined>();
   const [moves, setMoves] = createSignal(0);
   const [kind, setKind] = createSignal<Kind | undefined>();
   const [staleSince, setStaleSince] = createSignal<number | undefined>();
   const [wanted, setWanted] = createSignal<Value | undefined>();
   const [about, setAbout] = createSignal<About | undefined>();
   const marks = { staleSince, setStaleSince, wanted, setWanted, about, setAbout };
-  return { value, setValue, moves, setMoves, kind, setKind, ...marks };
+  return {
+    value,
+    setValue,
+    readable,
+    setReadable,
+    readMs: Number.NEGATIVE_INFINITY,
+    moves,
+    setMoves,
+    kind,
+    setKind,
+    ...marks,
+  };
 }

@@ -1,16 +1,15 @@
 // The console's only link to the hub that served the console: the values in the views, and whether they are stale.
 import { type Accessor, createEffect, createSignal, onCleanup } from 'solid-js';
 import { connect, type HubState, type Stream, type Value } from '../../client/index.ts';
+import { readableRate } from './live-cells.ts';
 import { pageName } from './page-name.ts';
 import { seenAs } from './page-request.ts';
-
-/** The maximum number of updates per second at which values are readable. A view that needs more updates uses `hub.select({ rate })`. */
-export const readableRate = 10;
 
 /** Timeouts with which the page shows within three seconds that the hub is hanging or that a cable is unplugged. */
 const times = { pingAfterMs: 1000, answerWithinMs: 1500 };
 
 const seeing = seenAs === '' ? '' : `&see-as=${encodeURIComponent(seenAs)}`;
+/** The console's client. A view that needs more updates than a person can read uses `hub.select({ rate })`. */
 export const hub = connect(`/ws?name=${pageName}${seeing}`, { rate: readableRate, ...times });
 
 /** Converts a stream to a signal that lasts as long as the console. */

@@ -1,6 +1,6 @@
 // Properties of the page, or of a part of the page, as signals.
 
-import { type Accessor, createSignal, onCleanup, onMount } from 'solid-js';
+import { type Accessor, batch, createSignal, onCleanup, onMount } from 'solid-js';
 
 /** Returns whether a CSS media query matches, as a signal that is updated until the calling reactive scope is disposed. */
 export function useMedia(query: string): Accessor<boolean> {
@@ -16,7 +16,7 @@ export function useMedia(query: string): Accessor<boolean> {
  * Returns the size of an element in pixels as a signal. The element must exist as soon as the calling reactive scope is mounted; until
  * then, the size is 0 by 0.
  */
-export function useSize(element: () => Element): Accessor<{ readonly width: number; readonly height: number }> {
+export function useSize(element: () => Element): Accessor<Size> {
   const [size, setSize] = createSignal({ width: 0, height: 0 });
   onMount(() => {
     const measure = () => setSize({ width: element().clientWidth, height: element().clientHeight });
@@ -26,6 +26,30 @@ export function useSize(element: () => Element): Accessor<{ readonly width: numb
     onCleanup(() => observer.disconnect());
   });
   return size;
+}
+
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+type Measure = (size: Size, rem: number) => void;
+const measures = new WeakMap<Element, Measure>();
+let observer: ResizeObserver | undefined;
+
+/**
+ * Calls `measure` with the size of an element's content, and with the size of 1rem, in pixels: first when the element is drawn, and then
+ * whenever the size changes, until the calling reactive scope is disposed. One observer serves all elements, and none asks for a layout.
+ */
+export function observeSize(element: Element, measure: Measure): void {
+  observer ??= new ResizeObserver((entries) => {
+    const rem = usualPx * letterScale();
+    batch(() => {
+      for (const { target, contentRect } of entries) measures.get(target)?.(contentRect, rem);
+    });
+  });
+  measures.set(element, measure);
+  observer.observe(element);
+  onCleanup(() => observer?.unobserve(element));
 }
 
 /** The font size, in pixels, on which sizes in pixels are based. */

@@ -23,8 +23,18 @@ export function LiveText(props: { readonly text: string }): JSX.Element {
   return node;
 }
 
+/** Whether text is selected. To ask for the selection costs a layout of the page, which no change of a text may cost. */
+let isSelected = false;
+document.addEventListener('selectionchange', () => {
+  isSelected = document.getSelection()?.isCollapsed === false;
+});
+
 function replace(node: Text, text: string): void {
   if (node.data === text) return;
+  if (!isSelected) {
+    node.data = text;
+    return;
+  }
   const selection = document.getSelection();
   const { anchorNode, anchorOffset, focusNode, focusOffset, isCollapsed = true } = selection ?? {};
   const formerLength = node.length;

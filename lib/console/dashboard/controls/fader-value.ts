@@ -22,6 +22,10 @@ const digits = 12;
 export interface FaderValue {
   /** The value that the fader shows; undefined if the value is unknown. */
   readonly shown: Accessor<Value | undefined>;
+  /** The same for text, no more often than a person can read. */
+  readonly readable: Accessor<Value | undefined>;
+  /** Whether the value is the user's. */
+  readonly isOwn: Accessor<boolean>;
   /** The position of the fader's cap within its range, as a fraction. */
   readonly place: Accessor<number>;
   /** The reason why the user may not set the fader. Empty if the user may set the fader. */
@@ -63,6 +67,7 @@ export function createFaderValue(
   const clamp = (value: number) => Math.min(max, Math.max(min, value || 0));
   const snap = (value: number) => clamp(Number((min + Math.round((value - min) / step) * step).toPrecision(digits)));
   const shown = () => own() ?? parameter.wanted() ?? parameter.value();
+  const readable = () => own() ?? parameter.wanted() ?? parameter.readable();
   const place = () => clamp(Number(shown() ?? min));
   const readOnly = () => whyReadOnly(address, parameter.kind()?.access);
   const isFree = () => !isOld() && parameter.kind() !== undefined && !readOnly();
@@ -78,6 +83,8 @@ export function createFaderValue(
   };
   return {
     shown,
+    readable,
+    isOwn: () => own() !== undefined,
     place,
     readOnly,
     isFree,

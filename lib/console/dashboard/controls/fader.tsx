@@ -1,29 +1,57 @@
 // A fader as on a mixing desk: dragging moves the fader's cap from its current position. Neither a press on the cap or the track nor
 // scrolling the page moves the cap.
 import { createEffect, createSignal, onCleanup, onMount, Show } from 'solid-js';
+import { observeSize, type Size } from '../../page/media.ts';
 import { useDelay } from '../../page/page-timers.ts';
 import { Scale } from '../readings/readings.tsx';
 import { shareOf, showValue, valueAt } from '../showing.ts';
-import { Amount, useWrites, WidgetFault, type WidgetProps } from '../widget.tsx';
+import { Amount, isLyingShape, useWrites, WidgetFault, type WidgetProps } from '../widget.tsx';
 import { createFaderValue } from './fader-value.ts';
 import { createGuard, type Guarding, HoldButton } from './guard.tsx';
+
+/** How often screen readers learn of a value that changes by itself, in milliseconds. */
+const announceMs = 1000;
 
 export function FaderWidget(props: WidgetProps<'fader'>) {
   const { address, label, min, max, unit, digits, law, scale } = props.widget;
   const parameter = props.values.of(address);
   const writes = useWrites(address);
   const value = createFaderValue(props.widget, parameter, writes);
-  const { shown, place, readOnly, isFree } = value;
+  const { shown, readable, isOwn, place, readOnly, isFree } = value;
   const lock = createLock(props.widget, label ?? address);
   let rail!: HTMLDivElement;
   let cap!: HTMLSpanElement;
   let input!: HTMLInputElement;
   let start = 0;
-  createEffect(() => {
+  const [railSize, setRailSize] = createSignal<Size>({ width: 0, height: 0 });
+  const [capSize, setCapSize] = createSignal<Size>({ width: 0, height: 0 });
+  const isLying = () => isLyingShape(railSize());
+  /** Where the cap is: only its transform changes with a value, which takes no layout. */
+  const position = () => {
+    const side = isLying() ? 'width' : 'height';
+    const px = shareOf(shown(), min, max, law) * (railSize()[side] - capSize()[side]);
+    return isLying() ? `translateX(${px.toFixed(1)}px)` : `translateY(${(-px).toFixed(1)}px)`;
+  };
+  const [announced, setAnnounced] = createSignal('');
+  const announcing = useDelay();
+  let isWaiting = false;
+  let announcedMs = 0;
+  const announce = () => {
+    isWaiting = false;
+    announcedMs = performance.now();
     input.value = String(place());
-    rail.style.setProperty('--share', String(shareOf(shown(), min, max, law)));
+    setAnnounced(`${showValue(shown(), digits)} ${unit}`.trim());
+  };
+  createEffect(() => {
+    shown();
+    if (isOwn()) return announce();
+    if (isWaiting) return;
+    isWaiting = true;
+    announcing.start(Math.max(0, announcedMs + announceMs - performance.now()), announce);
   });
-  onMount(() =>
+  onMount(() => {
+    observeSize(rail, setRailSize);
+    observeSize(cap, setCapSize);
     createDrag(cap, {
       isFree: () => isFree() && !lock.isLocked(),
       way: (axis) => (axis === 'x' ? rail.clientWidth - cap.clientWidth : cap.clientHeight - rail.clientHeight),
@@ -37,8 +65,8 @@ export function FaderWidget(props: WidgetProps<'fader'>) {
         value.release();
         lock.stayOpen();
       },
-    }),
-  );
+    });
+  });
   const press = (event: KeyboardEvent) => {
     lock.stayOpen();
     if (!event.ctrlKey && !event.altKey && !event.metaKey && value.press(event.key)) event.preventDefault();
@@ -50,12 +78,17 @@ export function FaderWidget(props: WidgetProps<'fader'>) {
         {label}
       </p>
       <div class="scaled">
-        <div class="rail" ref={rail} classList={{ off: !isFree() || lock.isLocked() }} title={readOnly() || undefined}>
+        <div
+          class="rail"
+          ref={rail}
+          classList={{ off: !isFree() || lock.isLocked(), lying: isLying() }}
+          title={readOnly() || undefined}
+        >
           <input
             ref={input}
             type="range"
             aria-label={label ?? address}
-            aria-valuetext={`${showValue(shown(), digits)} ${unit}`.trim()}
+            aria-valuetext={announced()}
             min={min}
             max={max}
             step="any"
@@ -63,12 +96,18 @@ export function FaderWidget(props: WidgetProps<'fader'>) {
             onKeyDown={press}
             onInput={(event) => value.set(event.currentTarget.valueAsNumber)} // a screen reader moves the fader without keys
           />
-          <span class="cap" ref={cap} aria-hidden="true" onPointerDown={() => input.focus({ preventScroll: true })} />
+          <span
+            class="cap"
+            ref={cap}
+            style={{ transform: position() }}
+            aria-hidden="true"
+            onPointerDown={() => input.focus({ preventScroll: true })}
+          />
         </div>
         <Scale {...{ min, max, law }} isShown={scale} />
       </div>
       {lock.Lock()}
-      <Amount value={shown()} digits={digits} unit={unit} />
+      <Amount value={readable()} digits={digits} unit={unit} />
       <Show when={readOnly()}>
         <small class="word">read-only</small>
       </Show>

@@ -3,7 +3,9 @@
 import { createMemo, createSignal, onMount, Show } from 'solid-js';
 import { Dynamic } from 'solid-js/web';
 import type { Tone } from '../../../dashboard/format.ts';
-import { leastLetters, useSize } from '../../page/media.ts';
+import { leastLetters, observeSize } from '../../page/media.ts';
+import { LiveText } from '../../parts/text.tsx';
+import { showWhole } from '../widget.tsx';
 import { type Fitted, fitInto } from './fit.ts';
 
 /**
@@ -19,17 +21,20 @@ interface FitTextProps {
   readonly text: string;
   readonly unit?: string;
   readonly tone?: Tone | undefined;
-  /** Whether the text changes with a value, in which case screen readers announce it. */
-  readonly isLive?: boolean;
+  /** For text that changes with a value: whether screen readers announce the changes. */
+  readonly live?: 'off' | 'polite';
   /** All strings that the text must fit at one font size. If omitted, the font size changes with the value, which is distracting. */
   readonly sizedFor?: readonly string[];
 }
 
 export function FitText(props: FitTextProps) {
   let box!: HTMLSpanElement;
-  const place = useSize(() => box);
+  const [place, setPlace] = createSignal({ width: 0, height: 0 });
   const [family, setFamily] = createSignal('sans-serif');
-  onMount(() => setFamily(getComputedStyle(box).fontFamily));
+  onMount(() => {
+    setFamily(getComputedStyle(box).fontFamily);
+    observeSize(box, setPlace);
+  });
   const widthOf = (text: string) => {
     pen.font = `600 ${measuredAt}px ${family()}`;
     return pen.measureText(text).width / measuredAt;
@@ -53,18 +58,26 @@ export function FitText(props: FitTextProps) {
     const size = Math.floor(Math.min(...fitted().map((one) => one.size)));
     return size < leastSize ? size : leastSize * step ** Math.floor(Math.log(size / leastSize) / Math.log(step) + 1e-6);
   };
-  const size = () => Math.max(leastSize, fittingSize());
+  const size = createMemo(() => Math.max(leastSize, fittingSize()));
   const isBelow = () => fitted().some((one) => one.isBelow);
   const text = () => (/\s/.test(props.text) ? fitWithUnit(props.text).lines.join('\n') : props.text);
+  const tone = createMemo(() => props.tone);
   return (
-    <span class="fit" classList={{ tight: fittingSize() < leastSize }} ref={box} title={props.text}>
+    <span
+      class="fit"
+      classList={{ tight: fittingSize() < leastSize }}
+      ref={box}
+      title={props.live ? undefined : props.text}
+      onPointerEnter={(event) => props.live && showWhole(event)}
+    >
       <Dynamic
-        component={props.isLive ? 'output' : 'span'}
+        component={props.live ? 'output' : 'span'}
         class="big"
-        data-tone={props.tone}
+        aria-live={props.live}
+        data-tone={tone()}
         style={{ 'font-size': `${size()}px` }}
       >
-        {text()}
+        <LiveText text={text()} />
         <Show when={props.unit}>
           <small>
             {isBelow() ? '\n' : ' '}

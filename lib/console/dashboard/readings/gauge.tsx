@@ -6,8 +6,6 @@ import { Amount, WidgetFault, type WidgetProps } from '../widget.tsx';
 
 const radius = 40;
 const sweep = 270;
-/** The SVG path of the arc, from the lower left end clockwise to the lower right end. */
-const arc = `M ${pointAt(0, radius)} A ${radius} ${radius} 0 1 1 ${pointAt(1, radius)}`;
 
 export function Gauge(props: WidgetProps<'gauge'>) {
   const { address, label, min, max, unit, digits, zones } = props.widget;
@@ -27,18 +25,16 @@ export function Gauge(props: WidgetProps<'gauge'>) {
         {label}
       </p>
       <svg class="dial" viewBox="0 2 100 88" aria-hidden="true">
-        <path class="groove" d={arc} pathLength={100} />
+        <path class="groove" d={arcTo(1)} />
         <path
           class="filled"
-          d={arc}
-          pathLength={100}
+          d={arcTo(share())}
           data-tone={props.tone?.() ?? toneAt(zones, parameter.value()) ?? 'info'}
-          stroke-dasharray={`${share() * 100} 200`}
           visibility={parameter.value() === undefined || share() === 0 ? 'hidden' : undefined}
         />
         <For each={bands}>{({ tone, path }) => <path class="band" d={path} data-tone={tone} />}</For>
       </svg>
-      <Amount value={parameter.value()} digits={digits} unit={unit} />
+      <Amount value={parameter.readable()} digits={digits} unit={unit} />
       <p class="extent">
         <span>{showValue(min)}</span>
         <span>{showValue(max)}</span>
@@ -46,6 +42,12 @@ export function Gauge(props: WidgetProps<'gauge'>) {
       <WidgetFault address={address} parameter={parameter} values={props.values} />
     </>
   );
+}
+
+/** Returns the arc from the lower left end, clockwise, to the nearest degree: a step that nobody sees is not drawn. */
+function arcTo(share: number): string {
+  const degrees = Math.round(share * sweep);
+  return `M ${pointAt(0, radius)} A ${radius} ${radius} 0 ${degrees > 180 ? 1 : 0} 1 ${pointAt(degrees / sweep, radius)}`;
 }
 
 function pointAt(share: number, distance: number): string {

@@ -83,7 +83,8 @@ export function IconWidget(props: WidgetProps<'icon'>) {
     if (Object.hasOwn(tones, named)) return tones[named];
     return toneAt(zones, value()) ?? (isLit(value()) ? tone : 'neutral');
   };
-  const said = () => [label ?? icon, ...(parameter === undefined ? [] : [String(value() ?? 'unknown')])].join(': ');
+  const said = () =>
+    [label ?? icon, ...(parameter === undefined ? [] : [String(parameter.readable() ?? 'unknown')])].join(': ');
   return (
     <>
       <svg class="big-icon" viewBox="0 0 24 24" role="img" aria-label={said()} data-tone={shownTone()}>

@@ -73,7 +73,7 @@ export default function Plot(props: WidgetProps<'plot'>) {
                   — {address.slice(address.lastIndexOf('/') + 1)}
                 </span>
               </Show>
-              <Amount value={parameters[index()]!.value()} digits={digits} unit={unit} />
+              <Amount value={parameters[index()]!.readable()} digits={digits} unit={unit} />
             </span>
           )}
         </For>

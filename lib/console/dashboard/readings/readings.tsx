@@ -1,6 +1,6 @@
 // The read-only widgets: label, value, lamp, meter.
 
-import { createEffect, createSignal, For, Show, untrack } from 'solid-js';
+import { createEffect, createMemo, createSignal, For, Show, untrack } from 'solid-js';
 import type { Value } from '../../../client/index.ts';
 import type { LiveParameter } from '../../hub/live-cells.ts';
 import { useDelay } from '../../page/page-timers.ts';
@@ -16,16 +16,16 @@ export function Label(props: WidgetProps<'label'>) {
 export function Reading(props: WidgetProps<'value'>) {
   const { address, label, texts, unit, digits, zones } = props.widget;
   const parameter = props.values.of(address);
-  const text = () => {
-    const plain = String(parameter.value());
-    const shown = Object.hasOwn(texts, plain) ? texts[plain]! : showValue(parameter.value(), digits);
-    return beginningOf(shown);
-  };
+  const text = createMemo(() => {
+    const value = parameter.readable();
+    const plain = String(value);
+    return beginningOf(Object.hasOwn(texts, plain) ? texts[plain]! : showValue(value, digits));
+  });
   const others = Object.values(texts);
   let widest = '';
   /** The strings that the text must fit; for numbers, the longest number so far. */
   const sizedFor = () => {
-    if (typeof parameter.value() !== 'number') return [text(), ...others];
+    if (typeof parameter.readable() !== 'number') return [text(), ...others];
     const zeros = text().replace(/\d/g, '0');
     if (zeros.length > widest.length) widest = zeros;
     return [widest, ...others];
@@ -37,10 +37,10 @@ export function Reading(props: WidgetProps<'value'>) {
       </p>
       <FitText
         text={text()}
-        unit={parameter.value() === undefined ? '' : unit}
-        tone={props.tone?.() ?? toneAt(zones, parameter.value())}
+        unit={parameter.readable() === undefined ? '' : unit}
+        tone={props.tone?.() ?? toneAt(zones, parameter.readable())}
         sizedFor={sizedFor()}
-        isLive
+        live={typeof parameter.readable() === 'number' ? 'off' : 'polite'}
       />
       <WidgetFault address={address} parameter={parameter} values={props.values} />
     </>
@@ -84,7 +84,7 @@ export function Meter(props: WidgetProps<'meter'>) {
           <div
             class="bar-of"
             data-tone={props.tone?.() ?? toneAt(zones, parameter.value()) ?? 'ok'}
-            style={{ '--share': shareAt(parameter.value()) }}
+            style={{ transform: scaleTo(shareAt(parameter.value()), props.isLying()) }}
           />
           <For each={scale ? zones : []}>
             {({ from, tone }) => <i class="zone" data-tone={tone} style={{ '--share': shareAt(from) }} />}
@@ -93,16 +93,25 @@ export function Meter(props: WidgetProps<'meter'>) {
             <i
               class="peak"
               data-tone={toneAt(zones, highest()) ?? 'neutral'}
-              style={{ '--share': shareAt(highest()) }}
+              style={{ transform: moveTo(shareAt(highest()), props.isLying()) }}
             />
           </Show>
         </div>
         <Scale {...{ min, max, law }} isShown={scale} />
       </div>
-      <Amount value={parameter.value()} digits={digits} unit={unit} />
+      <Amount value={parameter.readable()} digits={digits} unit={unit} />
       <WidgetFault address={address} parameter={parameter} values={props.values} />
     </>
   );
+}
+
+/** Only the transform changes with a value: that takes no layout. Steps that nobody sees are not drawn. */
+function scaleTo(share: number, isLying: boolean): string {
+  return `scale${isLying ? 'X' : 'Y'}(${share.toFixed(3)})`;
+}
+
+function moveTo(share: number, isLying: boolean): string {
+  return `translate${isLying ? 'X' : 'Y'}(calc(${(isLying ? share : 1 - share).toFixed(3)} * (100% - 3px)))`;
 }
 
 /** Shows marks with numbers along a meter or a fader. */
