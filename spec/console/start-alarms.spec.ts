@@ -69,6 +69,8 @@ test.serial('an alarm is acknowledged and shelved by keys, and screen readers he
   await waitUntil(page, () => hub.find('alarm/silence/state')?.value === 'acknowledged');
   await rows.first().getByText('Rack 3 is hot').waitFor();
   await status.getByText('1 unacknowledged alarm; most urgent: Rack 3 is hot').waitFor();
+  const focused = () => page.evaluate<string>('document.activeElement.ariaLabel ?? document.activeElement.className');
+  await waitUntil(page, async () => (await focused()) === 'Acknowledge: Rack 3 is hot');
 
   await page.getByRole('button', { name: 'Shelve for an hour: Rack 3 is hot' }).click();
   await waitUntil(page, () => hub.find('alarm/hot/shelved')?.value === true);

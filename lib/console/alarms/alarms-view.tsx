@@ -54,6 +54,18 @@ export default function Alarms() {
     shown().filter(
       (one) => ['unacknowledged', 'returned'].includes(shownState(one)) && !whyReadOnly(`${one.address}/ack`),
     );
+  /** Moves the focus on when what has it ends: to the row itself, the next alarm that waits, or the list. */
+  const moveOn = (row?: Element) => {
+    const former = document.activeElement!;
+    const acknowledging = [...list.querySelectorAll<HTMLElement>('[data-action=ack]')].filter((one) => one !== former);
+    const next =
+      acknowledging.find((one) => former.compareDocumentPosition(one) & Node.DOCUMENT_POSITION_FOLLOWING) ??
+      acknowledging[0];
+    queueMicrotask(() => {
+      const own = row?.isConnected ? row.querySelector<HTMLElement>('[data-action]') : undefined;
+      (own ?? (next?.isConnected ? next : list)).focus();
+    });
+  };
   return (
     <>
       <div class="bar">
@@ -117,7 +129,7 @@ export default function Alarms() {
               <TableHead columns={['State', 'Alarm', 'Priority', 'Since', 'Actions']} numbers={['Priority']} />
               <tbody>
                 <GuardedFor each={shown()} as="tr">
-                  {(alarm) => <Row alarm={alarm} now={now} refresh={refreshAll} leave={() => list.focus()} />}
+                  {(alarm) => <Row alarm={alarm} now={now} refresh={refreshAll} moveOn={moveOn} />}
                 </GuardedFor>
               </tbody>
             </table>
@@ -155,8 +167,8 @@ function Row(props: {
   readonly alarm: Alarm;
   readonly now: () => number;
   readonly refresh: () => void;
-  /** Moves the focus away from a row that is about to disappear. */
-  readonly leave: () => void;
+  /** Moves the focus away from a button that ends: within the row, if one is given, or to another row. */
+  readonly moveOn: (row?: Element) => void;
 }) {
   let row!: HTMLTableRowElement;
   const { failure, run } = createAttempt(() => props.refresh());
@@ -164,12 +176,18 @@ function Row(props: {
   const isPresent = () => !absent.includes(props.alarm.state);
   const mayAcknowledge = () => ['unacknowledged', 'returned'].includes(props.alarm.state);
   onCleanup(() => {
-    if (row?.contains(document.activeElement)) props.leave();
+    if (row?.contains(document.activeElement)) props.moveOn();
   });
   const Action = (action: { readonly verb: string; readonly id: string; readonly value: number | boolean }) => (
     <Show when={!whyReadOnly(`${address}/${action.id}`)}>
       <button
         type="button"
+        ref={(button) =>
+          onCleanup(() => {
+            if (button === document.activeElement) props.moveOn(action.id === 'shelve' ? row : undefined);
+          })
+        }
+        data-action={action.id}
         aria-label={`${action.verb}: ${props.alarm.text}`}
         onClick={() => run(() => hub.set(`${address}/${action.id}`, action.value))}
       >

@@ -22,10 +22,15 @@ export class Refusal extends Error {
   readonly conflicts: Problem['conflicts'];
 
   constructor({ code, detail, title, conflicts }: Partial<Problem>, status: string) {
-    super(detail ?? title ?? status);
+    super(asSentence(detail ?? title ?? status));
     this.code = code;
     this.conflicts = conflicts;
   }
+}
+
+/** Leaves out the path of the request, which programs need and people do not: `/hub/sources: expected a user …`. */
+function asSentence(detail: string): string {
+  return detail.replace(/^\/hub\/\S*: (.)/, (_, first: string) => first.toUpperCase());
 }
 
 /** Sends a request that accepts JSON. Errors: a `Refusal`, or an `Error` if the hub cannot be reached. */
