@@ -7,7 +7,7 @@ import { usePolled } from '../hub/polled.ts';
 import { linkTo, route, setParams } from '../page/route.ts';
 import { formatCount, formatDate, formatSpan, formatValue, useNow } from '../page/units.ts';
 import { GuardedFor } from '../parts/guarded.tsx';
-import { TableHead } from '../parts/table-head.tsx';
+import { sortOf, TableHead } from '../parts/table-head.tsx';
 import { Breakable } from '../parts/text.tsx';
 import { Fault, isSought } from '../parts/view-bar.tsx';
 
@@ -26,6 +26,12 @@ const orders = [
   ['value', 'value'],
   ['by', 'author'],
 ] as const;
+const titles = new Map([
+  ['Ago', 'time'],
+  ['Parameter', 'parameter'],
+  ['Value', 'value'],
+  ['By', 'by'],
+]);
 type Change = RecentChanges['changes'][number];
 const collator = new Intl.Collator('en', { numeric: true });
 const comparisons: Readonly<Record<(typeof orders)[number][0], (one: Change, other: Change) => number>> = {
@@ -43,7 +49,7 @@ export function Recent() {
   const { data, error } = usePolled<RecentChanges>(path, 'parameter', refreshMs);
   const all = () => (Array.isArray(data()?.changes) ? data()!.changes : []);
   const authors = createMemo(() => [...new Set(all().map(({ origin }) => writerName(origin)))].sort());
-  const order = () => orders.find(([one]) => one === route().params.sort)?.[0] ?? 'time';
+  const order = () => sortOf(orders.map(([one]) => one));
   const shown = createMemo(() => {
     const { by, value: wanted = '' } = route().params;
     const found = all().filter(
@@ -52,7 +58,8 @@ export function Recent() {
         (!by || writerName(origin) === by) &&
         formatValue(value).toLowerCase().includes(wanted.toLowerCase()),
     );
-    return found.sort(comparisons[order()]);
+    found.sort(comparisons[order().by]);
+    return order().isReversed ? found.reverse() : found;
   });
   return (
     <>
@@ -97,7 +104,7 @@ export function Recent() {
           sort by{' '}
           <select
             aria-label="Sort by"
-            value={order()}
+            value={order().by}
             onChange={({ currentTarget: { value } }) => setParams({ sort: value === 'time' ? undefined : value })}
           >
             <For each={orders}>{([value, text]) => <option value={value}>{text}</option>}</For>
@@ -111,7 +118,7 @@ export function Recent() {
       <div class="scroll" tabIndex={-1}>
         <Show when={shown().length > 0}>
           <table class="cards">
-            <TableHead columns={['Ago', 'Parameter', 'Value', 'By']} />
+            <TableHead columns={[...titles.keys()]} sorts={titles} />
             <tbody>
               <GuardedFor each={shown()} as="tr">
                 {(change) => (

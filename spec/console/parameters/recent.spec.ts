@@ -37,9 +37,40 @@ test('recent changes are filtered by time, author, value and text, and sorted', 
   await expectShown('b10', 'a', 'b9', 'title');
   await page.getByRole('searchbox', { name: 'Value' }).fill('7');
   await expectShown('b10', 'title');
+  const head = page.getByRole('columnheader', { name: 'Value' });
+  t.is(await head.getAttribute('aria-sort'), 'ascending');
+  await head.getByRole('button').click();
+  await expectShown('title', 'b10');
+  t.is(await head.getAttribute('aria-sort'), 'descending');
   await expectAccessible(t, page);
   await page.setViewportSize(phone);
   t.false(await page.evaluate('document.documentElement.scrollWidth > innerWidth'));
   await page.reload();
-  await expectShown('b10', 'title');
+  await expectShown('title', 'b10');
+});
+
+test('the titles of the columns sort the list, by keys as well, and the URL holds the order', async (t) => {
+  const hub = await startTestHub(t, {
+    connections: { api, desk: { type: 'dummy', parameters: ['a,S,x', 'b10,I,0', 'b9,I,0', 'c,B,true'] } },
+  });
+  const page = await openConsole(t, browser, hub.port, '#/parameters?search=desk');
+  const expectRows = (...wanted: string[]) =>
+    waitUntil(
+      page,
+      `[...document.querySelectorAll('[role=row][data-address]')].map((row) => row.dataset.address).join() === '${wanted.map((id) => `desk/${id}`)}'`,
+    );
+  await expectRows('a', 'b9', 'b10', 'c');
+  const sortBy = (name: string) => page.getByRole('columnheader', { name }).getByRole('button');
+  await sortBy('Type').click();
+  await expectRows('c', 'b9', 'b10', 'a');
+  await sortBy('Type').press('Enter');
+  await expectRows('a', 'b9', 'b10', 'c');
+  t.true(page.url().includes('sort=-type'));
+  await page.reload();
+  await expectRows('a', 'b9', 'b10', 'c');
+  t.is(await page.getByRole('columnheader', { name: 'Type' }).getAttribute('aria-sort'), 'descending');
+  await sortBy('Address').click();
+  await sortBy('Address').click();
+  await expectRows('c', 'b10', 'b9', 'a');
+  await expectAccessible(t, page);
 });

@@ -3,6 +3,7 @@
 import { type Accessor, createMemo, createSignal } from 'solid-js';
 import { messageOf } from '../../../model/error.ts';
 import { route } from '../../page/route.ts';
+import { sortOf } from '../../parts/table-head.tsx';
 import type { Catalogue } from '../catalogue.ts';
 import { listRows, type Row, type Rows, treeRows } from './rows.ts';
 import { search } from './search.ts';
@@ -25,7 +26,22 @@ export interface FoundRows {
   fold(folder: Row, isOpen: boolean): void;
 }
 
-/** Searches the catalogue for the search text in the URL, until the calling reactive scope is disposed. */
+/** The columns that sort the list: what is known of all parameters. */
+export const sortColumns = ['name', 'type', 'access'] as const;
+
+/** Returns the places in the order of the URL; parameters that are equal in it stay in the order of their addresses. */
+function sorted(all: Catalogue, places: Int32Array): Int32Array {
+  const { by, isReversed } = sortOf(sortColumns);
+  const keyOf = { name: undefined, type: all.typeOf, access: all.accessOf }[by];
+  if (keyOf === undefined) return isReversed ? places.toReversed() : places;
+  const way = isReversed ? -1 : 1;
+  return places.toSorted((one, other) => {
+    const [left, right] = [keyOf(one), keyOf(other)];
+    return left === right ? one - other : left < right ? -way : way;
+  });
+}
+
+/** Searches according to the URL until the calling reactive scope is disposed. */
 export function useFoundRows(catalogue: Accessor<Catalogue | undefined>): FoundRows {
   const [openFolders, setOpenFolders] = createSignal<ReadonlySet<string>>(new Set<string>());
   const text = () => route().params.search ?? '';
@@ -43,7 +59,7 @@ export function useFoundRows(catalogue: Accessor<Catalogue | undefined>): FoundR
     const all = catalogue();
     const { places } = found();
     if (!all) return { length: 0, at: () => undefined as never };
-    if (!isTree()) return listRows(all, places);
+    if (!isTree()) return listRows(all, sorted(all, places));
     const isAllOpen = text() !== '' && places.length <= openAllBelow;
     return treeRows(all, places, (folder) => isAllOpen || openFolders().has(folder));
   });

@@ -1,8 +1,9 @@
 // The parameter list with live values, for mouse, fingers and keys.
-import { type Accessor, createEffect, createMemo, createSignal, on, Show } from 'solid-js';
+import { type Accessor, createEffect, createMemo, createSignal, For, on, Show } from 'solid-js';
 import { setParams } from '../../page/route.ts';
+import { ariaSort, SortButton } from '../../parts/table-head.tsx';
 import type { Catalogue } from '../catalogue.ts';
-import type { FoundRows } from './found-rows.ts';
+import { type FoundRows, sortColumns } from './found-rows.ts';
 import { useLiveRows } from './live-window.ts';
 import { ParameterRow, VirtualList } from './row.tsx';
 
@@ -48,7 +49,7 @@ export function Table(props: TableProps) {
     <VirtualList
       label="Parameters"
       isTree={isTree()}
-      header={<Header />}
+      header={<Header isTree={isTree()} />}
       length={rows().length}
       rowHeight={props.rowHeight}
       focused={focused()}
@@ -85,14 +86,26 @@ const columns = [
   ['origin', 'By'],
 ] as const;
 
-function Header() {
+/** The titles of the columns. What is known of all parameters sorts the list; values, times and authors sort the recent changes. */
+function Header(props: { readonly isTree: boolean }) {
   return (
     <div role="row" class="row head" aria-rowindex={1}>
-      {columns.map(([name, title]) => (
-        <span role="columnheader" class={name}>
-          {title}
-        </span>
-      ))}
+      <For each={columns}>
+        {([by, title]) => {
+          const sorts = () => !props.isTree && sortColumns.some((one) => one === by);
+          return (
+            <span
+              role="columnheader"
+              class={by}
+              aria-sort={sorts() ? ariaSort({ columns: sortColumns, by }) : undefined}
+            >
+              <Show when={sorts()} fallback={title}>
+                <SortButton columns={sortColumns} by={by} title={title} />
+              </Show>
+            </span>
+          );
+        }}
+      </For>
     </div>
   );
 }
