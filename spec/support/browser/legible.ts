@@ -154,3 +154,37 @@ export const pale = (atMs = 0) => `((atMs) => {
   for (const animation of document.getAnimations()) animation.play();
   return [...faults];
 })(${atMs})`;
+
+/** Says which texts and controls of a widget lie over one another, and which parts of a widget reach out of it. */
+export const overlapping = `(() => {
+  ${shared}
+  const faults = new Set();
+  const parts = new Map();
+  const add = (element, rect) => {
+    const widget = element.closest('.widget');
+    if (widget === null || widget.matches('.old') || element.closest('.trouble, .formula-fault, .wanted')) return;
+    if (!parts.has(widget)) parts.set(widget, []);
+    parts.get(widget).push({ element, rect });
+  };
+  for (const text of textsOf()) for (const rect of rectsOf(text)) add(text.parentElement, rect);
+  for (const element of document.querySelectorAll('.widget :is(button, input:not([type=range]), select, textarea, .track, .rail, .dial, .big-icon, .led, canvas, img)'))
+    if (element.checkVisibility()) add(element, element.getBoundingClientRect());
+  for (const [widget, all] of parts) {
+    const scrolled = (element) => element.closest('.event-table, .lamps, .next-list, .tab-list');
+    const box = widget.getBoundingClientRect();
+    for (const { element, rect } of all)
+      if (!scrolled(element) && !element.closest('.tight') && (rect.left < box.left - 1 || rect.right > box.right + 1 || rect.top < box.top - 2 || rect.bottom > box.bottom + 2))
+        faults.add('out of its widget: ' + nameOf(element));
+    for (const [index, one] of all.entries())
+      for (const other of all.slice(index + 1)) {
+        if (one.element.contains(other.element) || other.element.contains(one.element)) continue;
+        const wide = Math.min(one.rect.right, other.rect.right) - Math.max(one.rect.left, other.rect.left);
+        const high = Math.min(one.rect.bottom, other.rect.bottom) - Math.max(one.rect.top, other.rect.top);
+        if (wide < 2 || high < 3) continue; // lines of text may touch
+        if (scrolled(one.element) || scrolled(other.element)) continue;
+        if ([one, other].some(({ element }) => element.matches('.dial')) && [one, other].some(({ element }) => element.closest('.amount, .extent'))) continue; // in the middle of the arc
+        faults.add('one over the other, ' + wide.toFixed() + ' × ' + high.toFixed() + ': ' + nameOf(one.element) + ' and ' + nameOf(other.element));
+      }
+  }
+  return [...faults];
+})()`;

@@ -41,7 +41,7 @@ function sorted(all: Catalogue, places: Int32Array): Int32Array {
   });
 }
 
-/** Searches according to the URL until the calling reactive scope is disposed. */
+/** Searches the catalogue for the search text in the URL, until the calling reactive scope is disposed. */
 export function useFoundRows(catalogue: Accessor<Catalogue | undefined>): FoundRows {
   const [openFolders, setOpenFolders] = createSignal<ReadonlySet<string>>(new Set<string>());
   const text = () => route().params.search ?? '';
