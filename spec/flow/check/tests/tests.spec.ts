@@ -50,7 +50,7 @@ const rows: Record<string, [test: unknown, mistakes: RegExp[]]> = {
   'a set of a parameter that a running connection sets': [
     { name: 'a', steps: [{ set: { 'clock/timer/1/trigger': true }, expect }] },
     [
-      /expected a parameter that a test can set, but "clock\/timer\/1\/trigger" is read-only: only its connection sets it$/,
+      /expected a parameter that a test can set, but "clock\/timer\/1\/trigger" is read-only: only its connection can set it$/,
     ],
   ],
   'a start without a zone': [
