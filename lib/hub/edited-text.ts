@@ -1,13 +1,16 @@
 // The common parts of editing flow files and documents: reading a file that others may be saving, checking that the file is JSON5, the tree
-// of its values for clients, and the texts on which later edits may be based.
+// of its values for clients, the texts on which later edits may be based, and the secrets in texts.
 
 import { setTimeout as pause } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { Source } from '../connections/editing.ts';
+import { type EditOp, editJson5 } from '../json5/edit-json5.ts';
 import { type Json5Node, readTree, slotsOf } from '../json5/json5-tree.ts';
 import { KeptText } from '../json5/kept-text.ts';
 import { createKnownPlaces, formatPath, type Path } from '../json5/positions.ts';
 import { parseJson5, readJson5 } from '../json5/read-json5.ts';
 import { HubError, messageOf } from '../model/error.ts';
+import { hidden, mayHoldSecret, withoutUserInfo } from '../model/secret.ts';
 import { type FileText, readText } from './edit-files.ts';
 
 /** The maximum number of attempts to read or save a file while others are saving the same file. */
@@ -90,4 +93,77 @@ export function treeOf(text: string): NonNullable<Source['tree']> {
   };
   const root = readTree(text);
   return describe(root, [], root.start, root.end);
+}
+
+// The secrets in the texts. What users see contains `***` in place of secrets, and edits leave secrets as they are.
+
+/** Returns a text without its secrets; only `***` if the text is not valid JSON5. */
+export function shown(text: string): string {
+  try {
+    return withoutSecretTexts(text);
+  } catch {
+    return text === '' ? '' : hidden;
+  }
+}
+
+/** Returns a text in which `***` replaces the secrets, in the same quotes. Throws if the text is not valid JSON5. */
+export function withoutSecretTexts(text: string): string {
+  expectJson5(text);
+  let masked = '';
+  let end = 0;
+  const visit = (node: Json5Node, path: Path) => {
+    if (node.children.length > 0) {
+      node.children.forEach((child, index) => void visit(child, [...path, child.key?.name ?? index]));
+      return;
+    }
+    const written = text.slice(node.start, node.end);
+    const open = node.kind === 'text' ? withoutUserInfo(written) : written;
+    const isReference = ['env', 'file'].includes(String(path.at(-1)));
+    const isSecret = mayHoldSecret(path) && node.kind !== 'object' && node.kind !== 'list' && !isReference;
+    if (!isSecret && open === written) return;
+    masked += text.slice(end, node.start) + (isSecret ? `'${hidden}'` : open);
+    end = node.end;
+  };
+  visit(readTree(text), []);
+  return masked + text.slice(end);
+}
+
+/** Checks that an edit neither changes nor adds a secret. Errors: `forbidden`. */
+export function expectSecretsKept(before: string, after: string, file: string): void {
+  const old = secretsOf(before);
+  for (const [path, value] of secretsOf(after))
+    if (old.get(path) !== value)
+      throw new HubError(
+        'forbidden',
+        `${file}: ${path}: expected secrets to stay unchanged: edit the file directly, or use { env: … }`,
+      );
+}
+
+/** Checks that no edit moves a secret to a location where the secret would be shown. Errors: `forbidden`. */
+export function expectNoSecretMoved(before: string, ops: readonly EditOp[], file: string): void {
+  if (!ops.some((op) => 'move' in op) || secretsOf(before).size === 0) return;
+  let text = before;
+  for (const op of ops) {
+    const { text: next } = editJson5(text, [op]);
+    if ('move' in op && !isDeepStrictEqual(secretsOf(text), secretsOf(next)))
+      throw new HubError(
+        'forbidden',
+        `${file}: ${op.path}: cannot move an item that contains a secret: edit the file by hand`,
+      );
+    text = next;
+  }
+}
+
+function secretsOf(text: string): ReadonlyMap<string, string> {
+  const secrets = new Map<string, string>();
+  const visit = (node: Json5Node, path: Path) => {
+    node.children.forEach((child, index) => void visit(child, [...path, child.key?.name ?? index]));
+    const isReference = ['env', 'file'].includes(String(path.at(-1)));
+    const isValue = node.kind !== 'object' && node.kind !== 'list';
+    const written = text.slice(node.start, node.end);
+    const isSecret = mayHoldSecret(path) && !isReference;
+    if (isValue && (isSecret || withoutUserInfo(written) !== written)) secrets.set(formatPath(path), written);
+  };
+  visit(readTree(text), []);
+  return secrets;
 }

@@ -4,7 +4,6 @@
 
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import {
   type DocumentFolder,
   type EditAnswer,
@@ -29,15 +28,12 @@ import type { FlowFile } from '../flow/files/flow-file.ts';
 import type { FlowLoader, Tried } from '../flow/load.ts';
 import type { Plan } from '../flow/plan.ts';
 import { type EditOp, editJson5 } from '../json5/edit-json5.ts';
-import { type Json5Node, readTree } from '../json5/json5-tree.ts';
 import { differenceOf, mergeTexts } from '../json5/merge-texts.ts';
 import { formatPath, type Path } from '../json5/positions.ts';
-import { isAddress } from '../model/address.ts';
 import { HubError, messageOf } from '../model/error.ts';
 import type { Origin, Parameter } from '../model/parameter.ts';
 import type { Reload, ShadowReport } from '../model/reports/reload-report.ts';
 import type { RuleRuns } from '../model/reports/rule-status.ts';
-import { hidden, mayHoldSecret, withoutUserInfo } from '../model/secret.ts';
 import { DocumentEditor, type FoundDocument, type PreparedDocuments } from './document-editor.ts';
 import {
   ChangedMeanwhile,
@@ -53,11 +49,24 @@ import {
   writeAll,
 } from './edit-files.ts';
 import { expectAllowed, expectMayEdit, expectPlanAllowed } from './edit-rights.ts';
-import { expectJson5, isJson5, KnownTexts, maxTries, readPatiently, treeOf } from './edited-text.ts';
+import {
+  expectJson5,
+  expectNoSecretMoved,
+  expectSecretsKept,
+  isJson5,
+  KnownTexts,
+  maxTries,
+  readPatiently,
+  shown,
+  treeOf,
+  withoutSecretTexts,
+} from './edited-text.ts';
 import { OpenSheets } from './open-sheets.ts';
+import { Probation } from './probation.ts';
 import { editedRule, rehearse, sourcesOf } from './rehearsal.ts';
 import type { Revisions } from './revisions.ts';
 import { type Separation, separateInstance } from './separate-instance.ts';
+import { shownShadow, VisibleAnswer } from './visible-answer.ts';
 
 /**
  * Runs the tests in the given flow files of a plan. `part` limits the results to what may be shown; if omitted, everything may be shown.
@@ -127,19 +136,11 @@ interface Edited {
 
 export class Editor implements Editing {
   readonly #parts: EditorParts;
-  readonly #probationMs: number;
   #isStopped = false;
   readonly #known = new KnownTexts();
   readonly #documents: DocumentEditor;
   readonly #sheets = new OpenSheets(Date.now);
-  #probation:
-    | {
-        readonly revision: number;
-        readonly rights: EditRights;
-        readonly folder: string;
-        readonly timer: NodeJS.Timeout;
-      }
-    | undefined;
+  readonly #probation: Probation;
 
   constructor(parts: EditorParts) {
     this.#parts = parts;
@@ -152,7 +153,7 @@ export class Editor implements Editing {
       revisions: parts.revisions,
       ownFolder: () => this.#ownFolder(),
     });
-    this.#probationMs = parts.probationMs ?? usualProbationMs;
+    this.#probation = new Probation(parts.probationMs ?? usualProbationMs);
   }
 
   async files(rights: EditRights): Promise<readonly EditableFile[]> {
@@ -277,22 +278,12 @@ export class Editor implements Editing {
   }
 
   confirm(revision: number, rights: EditRights): void {
-    if (this.#probation?.revision !== revision)
-      throw new HubError('not-found', `revision ${revision}: expected a change on probation, got none`);
-    const { user, via } = this.#probation.rights;
-    if (user !== rights.user)
-      throw new HubError(
-        'forbidden',
-        `revision ${revision}: expected a confirmation from the user who made the change`,
-      );
-    if (via !== rights.via)
-      throw new HubError('forbidden', `revision ${revision}: expected a confirmation over the connection "${via}"`);
-    this.#endProbation();
+    this.#probation.confirm(revision, rights);
   }
 
   stop(): void {
     this.#isStopped = true;
-    if (this.#probation !== undefined) clearTimeout(this.#probation.timer); // the next start undoes the change
+    this.#probation.stop();
   }
 
   async #change(
@@ -345,12 +336,13 @@ export class Editor implements Editing {
       return { file: found.name, etag: etagOf(text), text: now, difference: differenceOf(was, now), isMerged };
     });
     const names = new Set(edited.map(({ found }) => found.name));
-    const restarts = this.#shownRestarts(isRight ? preview(after.plan) : nothing, before.plan, after.plan, rights);
-    const part = this.#shownPart(after.plan, rights);
+    const visible = new VisibleAnswer(rights, (path) => this.#namesOf(path));
+    const restarts = visible.restarts(isRight ? preview(after.plan) : nothing, before.plan, after.plan);
+    const part = visible.part(after.plan);
     const answer: EditAnswer = {
       mode,
       isSaved: false,
-      errors: this.#shownErrors(errors, rights),
+      errors: visible.errors(errors),
       warnings: [...(await readOnlyFiles(edited)), ...(rights.isOwner ? (after.plan.warnings ?? []) : [])],
       files: [...files, ...documents.files],
       restarts: { ...restarts, notes: notesOf(restarts, after.plan) },
@@ -408,11 +400,7 @@ export class Editor implements Editing {
     if (writes.length === 0) return { isSaved: true };
     const [readOnly] = await readOnlyFiles(changed);
     if (readOnly !== undefined) throw new HubError('forbidden', readOnly);
-    if (isOnProbation && this.#probation !== undefined)
-      throw new HubError(
-        'conflict',
-        `expected revision ${this.#probation.revision} to be confirmed first: it is still on probation`,
-      );
+    if (isOnProbation) this.#probation.expectNone();
     const folder = await this.#ownFolder();
     if (isOnProbation) noteProbation(folder, writes); // first, because a kill in between must not make the change permanent
     try {
@@ -443,11 +431,9 @@ export class Editor implements Editing {
       ],
     });
     if (!isOnProbation) return { isSaved: true, revision };
-    const timer = setTimeout(() => {
-      this.#rollBack(revision, writes, by).catch((error) => this.#parts.log(messageOf(error)));
-    }, this.#probationMs);
-    this.#probation = { revision, rights, folder, timer };
-    return { isSaved: true, revision, probation: { until: Date.now() + this.#probationMs } };
+    const rollBack = () =>
+      void this.#rollBack(revision, writes, by).catch((error) => this.#parts.log(messageOf(error)));
+    return { isSaved: true, revision, probation: { until: this.#probation.begin(revision, rights, folder, rollBack) } };
   }
 
   /** Reloads the saved files after the response was sent, because the reload restarts the REST API that sends the response. */
@@ -460,7 +446,7 @@ export class Editor implements Editing {
       } catch {
         if (this.#isStopped) return;
         await undo(); // the log contains the reason
-        this.#endProbation();
+        this.#probation.end();
         log(`a change by ${by.name} cannot run: the previous files were restored`);
       }
     };
@@ -469,32 +455,24 @@ export class Editor implements Editing {
 
   async #rollBack(revision: number, writes: readonly FileWrite[], by: Origin): Promise<void> {
     const { exclusively, reload, log } = this.#parts;
-    if (this.#probation?.revision !== revision) return;
+    if (this.#probation.revision !== revision) return;
     try {
       await exclusively(async () => {
         const back = await Promise.all(writes.map(undone));
         await writeAll(await this.#ownFolder(), back);
         await reload(
           by,
-          `revision ${revision} was not confirmed within ${this.#probationMs / 1000} s and has been reverted`,
+          `revision ${revision} was not confirmed within ${this.#probation.seconds} s and has been reverted`,
         );
       });
       log(
-        `revision ${revision} by ${by.name} was not confirmed within ${this.#probationMs / 1000} s: the previous files were restored`,
+        `revision ${revision} by ${by.name} was not confirmed within ${this.#probation.seconds} s: the previous files were restored`,
       );
     } catch (error) {
       const why = error instanceof ChangedMeanwhile ? 'a file has been changed in the meantime' : messageOf(error);
       log(`revision ${revision} by ${by.name} was not confirmed, and cannot be reverted: ${why}`);
     }
-    this.#endProbation();
-  }
-
-  #endProbation(): void {
-    if (this.#probation === undefined) return;
-    const { timer, folder } = this.#probation;
-    clearTimeout(timer);
-    noteProbation(folder, undefined); // first, because a hub that stops right after the confirmation must not undo the change
-    this.#probation = undefined;
+    this.#probation.end();
   }
 
   async #editFile({ file, base, ops }: FileEdit, rights: EditRights): Promise<Edited> {
@@ -537,54 +515,6 @@ export class Editor implements Editing {
     const typeOf = (name: unknown) => loader.typeOf(name) ?? removed.get(name);
     expectAllowed({ before: before.files, after: after.files, parameters, typeOf, mayEditTemplate }, rights);
     expectPlanAllowed(before.plan, after.plan, rights);
-  }
-
-  /** Returns the errors that a user may see: those in files that the user may edit, without names that the user may not read. */
-  #shownErrors(errors: readonly EditMistake[], rights: EditRights): readonly EditMistake[] {
-    if (rights.isOwner) return errors;
-    return errors.map((error) => {
-      if (!rights.mayEdit(this.#namesOf(resolve(error.file))))
-        return {
-          file: '',
-          path: '',
-          message: 'another file has an error, so nothing can be saved: ask somebody who may see that file',
-        };
-      const message = error.message
-        .replace(/, did you mean "([^"]*)"\??/, (hint, address: string) =>
-          address.includes('/') && !rights.mayRead(address) ? '' : hint,
-        )
-        .replace(/[^\s"'`,;()]+\.(?:json5|ts)(?::\d+:\d+)?/g, (place) =>
-          rights.mayEdit(this.#namesOf(resolve(place.replace(/(?::\d+)+$/, '')))) ? place : 'another file',
-        )
-        .replace(/\b[a-z\d-]+(?:\/[^\s"'`,;()]+)+/g, (text) =>
-          isAddress(text) && !rights.mayRead(text) ? 'another parameter' : text,
-        );
-      return { ...error, message };
-    });
-  }
-
-  /** Returns which part of the results of a plan's run a user may see; undefined means everything. */
-  #shownPart({ rules }: Plan, rights: EditRights): ShownPart | undefined {
-    if (rights.isOwner) return undefined;
-    const names = new Set(
-      rules.filter(({ file }) => rights.mayEdit(this.#namesOf(resolve(file)))).map(({ name }) => name),
-    );
-    return { mayRead: (address) => rights.mayRead(address), mayName: (rule) => names.has(rule) };
-  }
-
-  /**
-   * Removes from the list of restarts the rules and connections in files that the user may not edit. Others have saved these files without
-   * a reload.
-   */
-  #shownRestarts(restarts: Reload, before: Plan, after: Plan, rights: EditRights): Reload {
-    if (rights.isOwner) return restarts;
-    const isOwn = ({ file }: { readonly file: string }) => rights.mayEdit(this.#namesOf(resolve(file)));
-    const connections = new Set([before, after].flatMap((plan) => plan.connections.filter(isOwn).map(({ id }) => id)));
-    const rules = new Set([before, after].flatMap((plan) => plan.rules.filter(isOwn).map(({ name }) => name)));
-    return {
-      connections: within(restarts.connections, connections),
-      rules: within(restarts.rules, rules),
-    };
   }
 
   #madeOf(found: FoundFile): readonly MadeItems[] {
@@ -660,34 +590,6 @@ const nothing: Reload = {
   rules: { added: [], removed: [], changed: [] },
 };
 
-/** Returns the part of a difference that concerns the given names. */
-function within({ added, removed, changed }: Reload['rules'], names: ReadonlySet<string>): Reload['rules'] {
-  const [a, b, c] = [added, removed, changed].map((list) => list.filter((name) => names.has(name)));
-  return { added: a!, removed: b!, changed: c! };
-}
-
-/** Returns the part of a shadow report that a user may see. */
-function shownShadow(report: ShadowReport, part: ShownPart | undefined): ShadowReport {
-  if (part === undefined) return report;
-  const { mayRead, mayName } = part;
-  const parameters = report.parameters.filter(({ address }) => mayRead(address));
-  const shownSide = ({ value, origin }: ShadowReport['deviations'][number]['done']) => ({
-    value,
-    origin: origin?.kind === 'rule' && !mayName(origin.name) ? undefined : origin,
-  });
-  return {
-    ...report,
-    rules: report.rules.filter(mayName),
-    left: report.left.filter(mayName),
-    notInShadow: [],
-    parameters,
-    count: parameters.reduce((sum, { count }) => sum + count, 0),
-    deviations: report.deviations
-      .filter(({ address }) => mayRead(address))
-      .map((one) => ({ ...one, done: shownSide(one.done), would: shownSide(one.would) })),
-  };
-}
-
 function isRulePath(path: Path): boolean {
   return path[0] === 'rules' && typeof path.at(-1) === 'number';
 }
@@ -746,78 +648,6 @@ function* rulesIn(list: unknown, path: Path): Generator<NamedItem> {
     if (Array.isArray(rules)) yield* rulesIn(rules, [...at, 'rules']);
     else yield { path: at, title: String(name ?? folder ?? '') };
   }
-}
-
-// Texts of flow files without the secrets that they contain.
-
-function shown(text: string): string {
-  try {
-    return withoutSecretTexts(text);
-  } catch {
-    return text === '' ? '' : hidden;
-  }
-}
-
-/** Returns a text in which `***` replaces the secrets, in the same quotes. Throws if the text is not valid JSON5. */
-function withoutSecretTexts(text: string): string {
-  expectJson5(text);
-  let masked = '';
-  let end = 0;
-  const visit = (node: Json5Node, path: Path) => {
-    if (node.children.length > 0) {
-      node.children.forEach((child, index) => void visit(child, [...path, child.key?.name ?? index]));
-      return;
-    }
-    const written = text.slice(node.start, node.end);
-    const open = node.kind === 'text' ? withoutUserInfo(written) : written;
-    const isReference = ['env', 'file'].includes(String(path.at(-1)));
-    const isSecret = mayHoldSecret(path) && node.kind !== 'object' && node.kind !== 'list' && !isReference;
-    if (!isSecret && open === written) return;
-    masked += text.slice(end, node.start) + (isSecret ? `'${hidden}'` : open);
-    end = node.end;
-  };
-  visit(readTree(text), []);
-  return masked + text.slice(end);
-}
-
-/** Checks that an edit neither changes nor adds a secret. Errors: `forbidden`. */
-function expectSecretsKept(before: string, after: string, file: string): void {
-  const old = secretsOf(before);
-  for (const [path, value] of secretsOf(after))
-    if (old.get(path) !== value)
-      throw new HubError(
-        'forbidden',
-        `${file}: ${path}: expected secrets to stay unchanged: edit the file directly, or use { env: … }`,
-      );
-}
-
-/** Checks that no edit moves a secret to a location where the secret would be shown. Errors: `forbidden`. */
-function expectNoSecretMoved(before: string, ops: readonly EditOp[], file: string): void {
-  if (!ops.some((op) => 'move' in op) || secretsOf(before).size === 0) return;
-  let text = before;
-  for (const op of ops) {
-    const { text: next } = editJson5(text, [op]);
-    if ('move' in op && !isDeepStrictEqual(secretsOf(text), secretsOf(next)))
-      throw new HubError(
-        'forbidden',
-        `${file}: ${op.path}: cannot move an item that contains a secret: edit the file by hand`,
-      );
-    text = next;
-  }
-}
-
-function secretsOf(text: string): ReadonlyMap<string, string> {
-  const secrets = new Map<string, string>();
-  const visit = (node: Json5Node, path: Path) => {
-    node.children.forEach((child, index) => void visit(child, [...path, child.key?.name ?? index]));
-    const isReference = ['env', 'file'].includes(String(path.at(-1)));
-    const isValue = node.kind !== 'object' && node.kind !== 'list';
-    const written = text.slice(node.start, node.end);
-    const isSecret = mayHoldSecret(path) && !isReference;
-    if (isValue && (isSecret || withoutUserInfo(written) !== written)) secrets.set(formatPath(path), written);
-  };
-  visit(readTree(text), []);
-  return secrets;
 }
 
 /** Splits the files in a change set into flow files and documents. */
