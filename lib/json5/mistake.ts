@@ -37,7 +37,7 @@ export interface Written {
   readonly made: string;
 }
 
-/** An error in a file: `demo.json5:7:20: connections.clock.timers[0]: expected integer …, got "x" (string)`. */
+/** An error in a file: `demo.json5:7:20: connections.clock.timers[0]: expected an integer …, got "x" (string)`. */
 export interface Mistake {
   readonly file: string;
   readonly path: string;
