@@ -7,7 +7,7 @@ import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { add, list, show } from '../../../lib/command/drivers.ts';
-import { maxFailedStarts } from '../../../lib/connections/companion/companion.ts';
+import { maxFailedStarts, maxKills } from '../../../lib/connections/companion/companion.ts';
 import { openDriver } from '../../../lib/connections/companion/package.ts';
 import type { Hub } from '../../../lib/index.ts';
 import { eventually } from '../../support/deadline.ts';
@@ -217,6 +217,24 @@ for (const api of [1, 2] as const) {
     }
   });
 
+  test.serial(
+    `API ${api}: a module that takes a processor for itself has to rest, still works, and is let go once it is calm`,
+    async (t) => {
+      const device = await startDevice(t);
+      const hub = await start(t, { api, mode: 'spin at later' }, {}, device.port);
+      await has(hub, 'program', 1);
+      const isHeld = () => hub.drivers.get('it')!.state().isHeld;
+      t.false(isHeld());
+      hub.write('it/misbehave', true, writer);
+      await eventually(isHeld, 'a module that has to rest');
+      hub.write('it/program', 3, writer);
+      await has(hub, 'program', 3);
+      t.is(statusOf(hub, 'it').state, 'running');
+      hub.write('it/misbehave', true, writer); // it ends what it began
+      await eventually(() => !isHeld(), 'a module that is let go');
+    },
+  );
+
   test.serial(`API ${api}: floods of 100,000 variables and of error output do not reach the hub`, async (t) => {
     const device = await startDevice(t);
     const flood = await start(t, { api, mode: 'flood at init' }, { memory: 512 }, device.port);
@@ -233,6 +251,30 @@ for (const api of [1, 2] as const) {
     t.is([...flood.parameters()].filter(({ address }) => address.startsWith('it/')).length, 4);
   });
 }
+
+test.serial(
+  'a module that is killed again and again is refused, until an operator restarts the connection',
+  async (t) => {
+    const hub = await start(t, { api: 2, mode: 'allocate at init' }, { memory: 64 });
+    await eventually(() => statusOf(hub, 'it').state === 'failed', 'a module that is refused');
+    t.regex(
+      reasonOf(hub),
+      new RegExp(
+        `^module spec-device 1\\.2\\.3 was killed ${maxKills} times, at last because it used more than 64 MiB of memory; restart the connection`,
+      ),
+    );
+    const { restarts } = hub.drivers.get('it')!.state();
+    t.is(restarts, maxKills - 1);
+    await t.throwsAsync(hub.drivers.get('it')!.list({ kind: 'actions', search: '', from: 0, count: 1 }), {
+      message: 'the module is not running',
+    });
+    hub.control('it', 'restart', writer);
+    await eventually(
+      () => statusOf(hub, 'it').state === 'degraded' && /ended|again|starting/.test(reasonOf(hub)),
+      'another try',
+    );
+  },
+);
 
 test('a .tgz runs as a folder does; damaged and foreign packages are refused with the reason', async (t) => {
   const device = await startDevice(t);

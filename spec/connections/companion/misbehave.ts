@@ -14,6 +14,7 @@ const [way = '', wantedStage = ''] = mode.split(' at ');
 type Flood = (values: Record<string, string>) => void;
 
 const tried: string[] = [];
+let spinning: NodeJS.Timeout | undefined;
 
 /** Tries something, and remembers whether it was possible. */
 function attempt(what: string, work: () => unknown): void {
@@ -42,7 +43,9 @@ const ways: Readonly<Record<string, (flood: Flood | undefined) => void>> = {
   },
   spin() {
     const spinMs = 200;
-    setInterval(() => {
+    clearInterval(spinning);
+    if (spinning !== undefined) return;
+    spinning = setInterval(() => {
       for (const startMs = performance.now(); performance.now() - startMs < spinMs; );
     }, 1);
   },

@@ -3,7 +3,6 @@
 
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync, readFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
@@ -12,7 +11,7 @@ import { writeModule } from '../../connections/companion/build.ts';
 import { untilSo } from '../../support/deadline.ts';
 import { inTemporaryFolder, thisTree } from '../../support/folder.ts';
 import type { NeighboursResult, NeighboursTask } from '../../support/load/neighbours.ts';
-import { compareWindows, countOf, reachesHub, type Windows } from '../../support/load/windows.ts';
+import { summarize } from '../../support/statistics.ts';
 import { startHub, startTask } from '../../support/system/task-process.ts';
 import { defineTrial, notify } from '../trial.ts';
 
@@ -20,14 +19,12 @@ interface Part {
   readonly about: string;
   /** What the module does once its action is run; undefined: the part counts packets. */
   readonly mode?: string;
-  /** Whether it goes on without end: its process runs in one window of each pair, and is frozen in the other. */
-  readonly isEndless?: true;
   /** The reason that the operator reads, of a module that is ended. */
   readonly reason?: RegExp;
 }
 
 const parts: Readonly<Record<string, Part>> = {
-  spin: { about: 'a module that takes a processor for itself', mode: 'spin at later', isEndless: true },
+  spin: { about: 'a module that takes a processor for itself', mode: 'spin at later' },
   loop: { about: 'a module that loops', mode: 'loop at later', reason: /did not answer/ },
   allocate: { about: 'a module that uses up its heap', mode: 'allocate at later', reason: /MiB of memory/ },
   buffers: {
@@ -36,31 +33,30 @@ const parts: Readonly<Record<string, Part>> = {
     reason: /MiB of memory/,
   },
   crash: { about: 'a module that crashes', mode: 'reject at later', reason: /it crashes later/ },
-  chatter: { about: 'a module that prints errors without end', mode: 'chatter at later', isEndless: true },
-  flood: { about: 'a module that sets 100,000 variables without end', mode: 'flood at later', isEndless: true },
+  chatter: { about: 'a module that prints errors without end', mode: 'chatter at later' },
+  flood: { about: 'a module that sets 100,000 variables without end', mode: 'flood at later' },
   network: { about: 'modules that reach for other hosts, in a network namespace (root)' },
 };
 
 const neighbours = 20;
+/** What the hub needs to find that a module takes a processor for itself, in milliseconds. */
+const settleMs = 1500;
 
 export const trial = defineTrial({
   about:
     'hosts driver modules that misbehave beside ordinary clients, and counts the packets of those that reach for other hosts',
   options: {
-    seconds: ['how long another module misbehaves', 20, 2],
-    pairs: ['how many windows are compared with one in which the process of an endless module is frozen', 10, 1],
-    window: ['the length of a window, in seconds', 3, 1],
+    seconds: ['how long a module misbehaves in a round', 10, 2],
+    rounds: ['how often that is compared with the same hub without the module', 5, 1],
     ratio: ["what the others' p99 may be of what it is without the module", 1.2, 100],
   },
   parts: { all: parts, short: ['crash', 'flood', 'network'] },
-  async run({ seconds, ratio, pairs, window }, { parts: chosen }) {
+  async run({ seconds, rounds, ratio }, { parts: chosen }) {
     let failed = 0;
     for (const [name, part] of chosen)
       try {
         const result =
-          part.mode === undefined
-            ? await countPackets()
-            : await runPart(part, part.mode, seconds, ratio, { pairs, ms: window * 1000 });
+          part.mode === undefined ? await countPackets() : await runPart(part, part.mode, seconds, rounds, ratio);
         notify(`${name}: ${result}`);
       } catch (error) {
         failed++;
@@ -72,11 +68,11 @@ export const trial = defineTrial({
 
 /** Errors: what does not hold. */
 async function runPart(
-  { reason, isEndless }: Part,
+  { reason }: Part,
   mode: string,
   seconds: number,
+  rounds: number,
   ratio: number,
-  windows: Windows,
 ): Promise<string> {
   const sockets = new Set<Socket>();
   const device = createServer((socket) => {
@@ -119,27 +115,33 @@ async function runPart(
       const looks = { deadlineMs: 120_000, everyMs: 50 };
       try {
         await untilSo('a running module', isRunning, looks);
-        const addresses = ids.map((id) => `desk/${id}`);
-        const durations = { beforeMs: Math.max(seconds, 2) * 1000, duringMs: seconds * 1000 };
-        const watching = startTask('spec/support/load/neighbours.ts', {
-          port: hub.port,
-          addresses,
-          ...durations,
-          ...(isEndless && { windows }),
-        } satisfies NeighboursTask);
-        await watching.answer();
-        await post('/update', { parameter: 'it/misbehave', value: true });
-        if (isEndless) await after(windows.ms);
-        watching.process.send('go');
-        if (isEndless) await freezeInTurns(childOf(hub.pid), windows);
-        const { before, during, p99s } = await watching.answer<NeighboursResult>();
-        const exited = once(watching.process, 'exit');
-        watching.process.disconnect();
-        await exited;
-        const compared = compareWindows(p99s);
-        const [usual, now, times] = isEndless
-          ? [compared.beside, compared.reached, compared.ratio]
-          : [before.p99, during.p99, during.p99 / before.p99];
+        const compared: { readonly before: number; readonly during: number }[] = [];
+        for (let round = 0; round < rounds; round++) {
+          await post('/hub/connections/it', { action: 'stop' });
+          const watching = startTask('spec/support/load/neighbours.ts', {
+            port: hub.port,
+            addresses: ids.map((id) => `desk/${id}`),
+            beforeMs: seconds * 1000,
+            duringMs: seconds * 1000,
+          } satisfies NeighboursTask);
+          await watching.answer();
+          await post('/hub/connections/it', { action: 'start' });
+          await untilSo('a running module', isRunning, looks);
+          await post('/update', { parameter: 'it/misbehave', value: true });
+          await after(settleMs);
+          watching.process.send('go');
+          const { before, during } = await watching.answer<NeighboursResult>();
+          const exited = once(watching.process, 'exit');
+          watching.process.disconnect();
+          await exited;
+          compared.push({ before: before.p99, during: during.p99 });
+        }
+        const medianOf = (numbers: readonly number[]) => summarize(numbers).median;
+        const times = medianOf(compared.map(({ before, during }) => during / before));
+        const [usual, now] = [
+          medianOf(compared.map(({ before }) => before)),
+          medianOf(compared.map(({ during }) => during)),
+        ];
         const shown = `p99 ${usual.toFixed(1)} ms without it, ${now.toFixed(1)} ms with it, ratio ${times.toFixed(2)}`;
         if (times > ratio) throw new Error(`expected at most ${ratio} times the p99, got ${shown}`);
         const isNamed = () => reason === undefined || endings.some((ending) => reason.test(ending));
@@ -153,31 +155,6 @@ async function runPart(
   } finally {
     for (const socket of sockets) socket.destroy();
     device.close();
-  }
-}
-
-/** The process of the module of a hub. */
-function childOf(hub: number): number {
-  const children = globSync(`/proc/${hub}/task/*/children`).flatMap((file) =>
-    readFileSync(file, 'latin1').split(' ').map(Number).filter(Boolean),
-  );
-  const found = children.find((pid) =>
-    readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('companion/process/main'),
-  );
-  if (found === undefined) throw new Error('expected the process of a module');
-  return found;
-}
-
-/** Freezes a process in the windows in which it must not be noticed. */
-async function freezeInTurns(pid: number, windows: Windows): Promise<void> {
-  const startMs = performance.now();
-  try {
-    for (let window = 0; window < countOf(windows); window++) {
-      process.kill(pid, reachesHub(window) ? 'SIGCONT' : 'SIGSTOP');
-      await after(Math.max(0, startMs + (window + 1) * windows.ms - performance.now()));
-    }
-  } finally {
-    process.kill(pid, 'SIGCONT');
   }
 }
 
