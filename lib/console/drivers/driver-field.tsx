@@ -1,18 +1,17 @@
 // A field of a form that a driver module describes: of its config, or an option of a feedback or action.
 
-import { createUniqueId, For, type JSX, Match, Show, Switch } from 'solid-js';
+import { createUniqueId, For, Match, Show, Switch } from 'solid-js';
 import type { DriverFormField } from '../../wire/http/driver-shapes.ts';
 
-export type { DriverFormField };
 /** What stands for the written value in the options of an action. */
 export const writtenValue = '{value}';
 
-/** What a field has while nobody has chosen anything. */
-export function suggestionOf({ type, default: suggested, min, choices }: DriverFormField): unknown {
+/** The value of a field for which nobody has chosen anything. */
+export function suggestionOf({ type, default: suggested, min = 0, choices }: DriverFormField): unknown {
   if (suggested !== undefined) return suggested;
   if (type === 'checkbox') return false;
   if (type === 'multidropdown') return [];
-  return type === 'number' ? (min ?? 0) : (choices?.[0]?.id ?? '');
+  return type === 'number' ? min : (choices?.[0]?.id ?? '');
 }
 
 export function DriverField(props: {
@@ -24,128 +23,91 @@ export function DriverField(props: {
   readonly takesWritten?: boolean;
   choose(value: unknown): void;
 }) {
-  const id = createUniqueId();
-  const isWritten = () => props.value === writtenValue;
+  const listId = createUniqueId();
   const name = () => props.field.label || props.field.id;
+  const type = () => props.field.type;
+  const isWritten = () => props.value === writtenValue;
+  const choices = () => props.field.choices ?? [];
+  const chosen = () => [props.value ?? []].flat() as unknown[];
+  /** The choices, and what is set but not among them. */
+  const offered = () => [
+    ...choices(),
+    ...chosen()
+      .filter((one) => !choices().some(({ id }) => id === one))
+      .map((id) => ({ id, label: String(id) })),
+  ];
+  const given = (text: string) => offered().find(({ id }) => String(id) === text)?.id ?? text;
+  const read = ({ value, checked }: HTMLInputElement) => {
+    if (type() === 'checkbox') return checked;
+    if (type() === 'number') return value === '' ? undefined : Number(value);
+    return given(value);
+  };
+  const isInFile = () => type().startsWith('secret') || chosen().some((one) => typeof one === 'object');
   return (
-    <div class="labelled" data-field={props.field.id}>
-      <label for={id} title={props.field.about}>
-        {name()}{' '}
-        <Show when={props.isMissing}>
-          <strong class="error">missing</strong>
+    <div class="field" data-field={props.field.id}>
+      <label title={props.field.about}>
+        <span>
+          {name()}{' '}
+          <Show when={props.isMissing}>
+            <strong class="error">missing</strong>
+          </Show>
+        </span>
+        <Switch
+          fallback={
+            <input
+              type={['checkbox', 'number'].find((one) => one === type()) ?? 'text'}
+              required={type() === 'number'}
+              min={props.field.min}
+              max={props.field.max}
+              step={props.field.step ?? 'any'}
+              autocomplete="off"
+              list={listId}
+              checked={props.value === true}
+              value={String(props.value ?? '')}
+              onInput={({ currentTarget }) => props.choose(read(currentTarget))}
+            />
+          }
+        >
+          <Match when={isWritten()}>
+            <output>the written value</output>
+          </Match>
+          <Match when={isInFile()}>
+            <code>{`in the flow file: secrets: { ${props.field.id}: { env: 'NAME' } }`}</code>
+          </Match>
+          <Match when={choices().length > 0 && !props.field.isOpen}>
+            <select
+              multiple={type() === 'multidropdown'}
+              onChange={({ currentTarget: { selectedOptions } }) => {
+                const all = [...selectedOptions].map(({ value }) => given(value));
+                props.choose(type() === 'multidropdown' ? all : all[0]);
+              }}
+            >
+              <For each={offered()}>
+                {({ id, label }) => (
+                  <option value={String(id)} selected={chosen().includes(id)}>
+                    {label}
+                  </option>
+                )}
+              </For>
+            </select>
+          </Match>
+        </Switch>
+        <Show when={props.field.isOpen}>
+          <datalist id={listId}>
+            <For each={choices()}>{({ id, label }) => <option value={String(id)}>{label}</option>}</For>
+          </datalist>
         </Show>
       </label>
-      <div class="field">
-        <Show when={!isWritten()} fallback={<output id={id}>the written value</output>}>
-          <Input id={id} field={props.field} value={props.value} choose={props.choose} />
-        </Show>
-        <Show when={props.takesWritten}>
-          <button
-            type="button"
-            aria-pressed={isWritten()}
-            aria-label={`${name()}: the written value`}
-            title="Use the value that is written to the parameter"
-            onClick={() => props.choose(isWritten() ? suggestionOf(props.field) : writtenValue)}
-          >
-            {writtenValue}
-          </button>
-        </Show>
-      </div>
+      <Show when={props.takesWritten}>
+        <button
+          type="button"
+          aria-pressed={isWritten()}
+          aria-label={`${name()}: the written value`}
+          onClick={() => props.choose(isWritten() ? suggestionOf(props.field) : writtenValue)}
+        >
+          {writtenValue}
+        </button>
+      </Show>
     </div>
-  );
-}
-
-function Input(props: {
-  readonly id: string;
-  readonly field: DriverFormField;
-  readonly value: unknown;
-  choose(value: unknown): void;
-}): JSX.Element {
-  const choices = () => props.field.choices ?? [];
-  const type = () => props.field.type;
-  const given = (text: string) => choices().find((one) => String(one.id) === text)?.id ?? text;
-  const list = () => (Array.isArray(props.value) ? (props.value as unknown[]) : []);
-  const isOpen = () => props.field.isOpen === true;
-  return (
-    <Switch
-      fallback={
-        <>
-          <input
-            id={props.id}
-            type="text"
-            autocomplete="off"
-            list={`${props.id}-list`}
-            value={String(props.value ?? '')}
-            onInput={({ currentTarget: { value } }) => props.choose(isOpen() ? given(value) : value)}
-          />
-          <Show when={isOpen()}>
-            <datalist id={`${props.id}-list`}>
-              <For each={choices()}>{(one) => <option value={String(one.id)}>{one.label}</option>}</For>
-            </datalist>
-          </Show>
-        </>
-      }
-    >
-      <Match when={typeof props.value === 'object' && props.value !== null && !Array.isArray(props.value)}>
-        <output id={props.id}>set in the file</output>
-      </Match>
-      <Match when={type().startsWith('secret')}>
-        <p id={props.id}>
-          Write it in the flow file: <code>{`secrets: { ${props.field.id}: { env: 'NAME' } }`}</code>
-        </p>
-      </Match>
-      <Match when={type() === 'checkbox'}>
-        <input
-          id={props.id}
-          type="checkbox"
-          checked={props.value === true}
-          onChange={({ currentTarget: { checked } }) => props.choose(checked)}
-        />
-      </Match>
-      <Match when={type() === 'number'}>
-        <input
-          id={props.id}
-          type="number"
-          required
-          min={props.field.min}
-          max={props.field.max}
-          step={props.field.step ?? 'any'}
-          value={String(props.value ?? '')}
-          onInput={({ currentTarget: { value } }) => props.choose(value === '' ? undefined : Number(value))}
-        />
-      </Match>
-      <Match when={type() === 'multidropdown'}>
-        <div id={props.id} role="group" aria-label={props.field.label}>
-          <For each={choices()}>
-            {(one) => (
-              <label class="check">
-                <input
-                  type="checkbox"
-                  checked={list().includes(one.id)}
-                  onChange={({ currentTarget: { checked } }) =>
-                    props.choose(checked ? [...list(), one.id] : list().filter((other) => other !== one.id))
-                  }
-                />{' '}
-                {one.label}
-              </label>
-            )}
-          </For>
-        </div>
-      </Match>
-      <Match when={choices().length > 0 && !isOpen()}>
-        <select id={props.id} onChange={({ currentTarget: { value } }) => props.choose(given(value))}>
-          <Show when={!choices().some((one) => one.id === props.value)}>
-            <option selected>{String(props.value ?? '')}</option>
-          </Show>
-          <For each={choices()}>
-            {(one) => (
-              <option value={String(one.id)} selected={one.id === props.value}>
-                {one.label}
-              </option>
-            )}
-          </For>
-        </select>
-      </Match>
-    </Switch>
   );
 }

@@ -191,9 +191,9 @@ function Facts(props: { readonly answer: DriverAnswer }) {
       ['API', about?.apiVersion],
       ['Status', status || 'has not reported yet'],
       ['Running', startedAt === undefined ? 'no' : `for ${formatSpan(now() - Date.parse(startedAt))}`],
-      ['Restarts', formatCount(restarts)],
+      ['Restarts', String(restarts)],
       ['Memory', `${usedMiB ?? '–'} of ${limitMiB} MiB`],
-      ['Priority', isHeld ? 'lowest, because it takes a processor for itself' : 'low'],
+      ['Held back', isHeld ? 'takes a processor for itself, so it rests most of the time' : ''],
     ];
     return all.filter((fact): fact is readonly [string, string] => Boolean(fact[1]));
   };
@@ -253,7 +253,7 @@ function Config(props: { readonly answer: DriverAnswer; readonly map: DriverMap 
             {(field) => (
               <DriverField
                 field={field}
-                value={config()[field.id] ?? (field.type === 'checkbox' ? false : undefined)}
+                value={config()[field.id]}
                 isMissing={isMissing(field.id)}
                 choose={(value) => map.set('config', { [field.id]: value })}
               />
@@ -289,11 +289,10 @@ function Help() {
     <details class="note">
       <summary>Other modules</summary>
       <p>
-        The hub comes without modules. Get a module from its makers as <code>.tgz</code>, and run{' '}
-        <code>patchbay drivers add FILE</code> in the folder of the flow files: it checks the module and copies it to
-        the folder <code>drivers</code>. Then add a connection to a flow file, and open its page here:
+        Run <code>patchbay drivers add FILE.tgz</code> where the flow files are: it checks a module and copies it to the
+        folder <code>drivers</code>. Then add a connection:
       </p>
-      <pre class="mono">{"atem: { type: 'companion', module: 'drivers/bmd-atem-3.20.0.tgz' },"}</pre>
+      <code>{"mixer: { type: 'companion', module: 'drivers/FILE.tgz' }"}</code>
     </details>
   );
 }

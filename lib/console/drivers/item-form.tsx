@@ -51,10 +51,7 @@ export default function ItemForm(props: {
     return Number.isInteger(usual) && Number.isInteger(field.step ?? 1) ? 'I' : 'F';
   };
   const type = () => chosen() ?? usualType();
-  const confirmType = () => {
-    const value = values()[confirm()];
-    return value && String(value.type ?? (value.feedback === undefined ? 'S' : 'B'));
-  };
+  const types = Object.fromEntries(Object.entries(typeNames).filter(([one]) => isAction || one !== 'T'));
   const add = () => {
     const id = confirm() || name();
     const isUsual = type() === (isAction ? 'T' : kind === 'feedbacks' ? 'B' : 'S');
@@ -69,15 +66,40 @@ export default function ItemForm(props: {
     map.set(part, { ...(parameter !== undefined && parameter !== id && { [parameter]: undefined }), [id]: entry });
     props.close();
   };
-  const Text = (field: { readonly label: string; readonly value: string; set(value: string): void }) => (
+  const Text = (field: {
+    readonly label: string;
+    readonly value: string;
+    readonly needed?: boolean;
+    set(value: string): void;
+  }) => (
     <label>
       <span>{field.label}</span>
       <input
         type="text"
         autocomplete="off"
+        required={field.needed}
         value={field.value}
-        onInput={(event) => field.set(event.currentTarget.value.trim())}
+        onInput={({ currentTarget: { value } }) => field.set(value.trim())}
       />
+    </label>
+  );
+  const Select = (field: {
+    readonly label: string;
+    readonly value: string;
+    readonly of: Readonly<Record<string, string>>;
+    set(value: string): void;
+  }) => (
+    <label>
+      <span>{field.label}</span>
+      <select onChange={({ currentTarget: { value } }) => field.set(value)}>
+        <For each={Object.entries(field.of)}>
+          {([one, title]) => (
+            <option value={one} selected={one === field.value}>
+              {title}
+            </option>
+          )}
+        </For>
+      </select>
     </label>
   );
   return (
@@ -114,53 +136,20 @@ export default function ItemForm(props: {
             />
           )}
         </For>
-        <Show when={isAction && Object.keys(values()).length > 0}>
-          <label>
-            <span>Confirmed by</span>
-            <select onChange={({ currentTarget: { value } }) => setConfirm(value)}>
-              <option value="">nothing: the parameter is write-only</option>
-              <For each={Object.keys(values())}>
-                {(id) => (
-                  <option value={id} selected={id === confirm()}>
-                    {id}
-                  </option>
-                )}
-              </For>
-            </select>
-          </label>
+        <Show when={isAction}>
+          <Select
+            label="Confirmed by"
+            value={confirm()}
+            of={{
+              '': 'nothing: the parameter is write-only',
+              ...Object.fromEntries(Object.keys(values()).map((id) => [id, id])),
+            }}
+            set={setConfirm}
+          />
         </Show>
-        <Show
-          when={!confirm()}
-          fallback={
-            <p class="muted">
-              Sets <code>{confirm()}</code>, {typeNames[confirmType() as Type]}
-            </p>
-          }
-        >
-          <label>
-            <span>Parameter ID</span>
-            <input
-              type="text"
-              class="mono"
-              required
-              spellcheck={false}
-              autocomplete="off"
-              value={name()}
-              onInput={({ currentTarget: { value } }) => setName(value.trim())}
-            />
-          </label>
-          <label>
-            <span>Type</span>
-            <select onChange={({ currentTarget: { value } }) => setChosen(value as Type)}>
-              <For each={Object.entries(typeNames).filter(([one]) => isAction || one !== 'T')}>
-                {([one, title]) => (
-                  <option value={one} selected={one === type()}>
-                    {title}
-                  </option>
-                )}
-              </For>
-            </select>
-          </label>
+        <Show when={!confirm()}>
+          <Text label="Parameter ID" value={name()} needed set={setName} />
+          <Select label="Type" value={type()} of={types} set={(one) => setChosen(one as Type)} />
         </Show>
         <Text label="Label" value={label()} set={setLabel} />
         <Show when={!isAction}>
