@@ -53,6 +53,7 @@ const furtherRoomsOfType: Readonly<Record<string, readonly string[]>> = {
   'connections/satellite/': ['device/', 'ws'],
   'connections/tsl-umd/': ['device/'],
   'connections/rest-api/': ['wire/', 'json5/', 'expression/', 'dashboard/', 'net/', 'regex/'],
+  'connections/snmp/': ['device/'],
   'connections/store/': ['backup/', 'json5/', 'wire/'],
   'connections/virtual-core/': ['expression/'],
   'connections/webhook/': ['connections/message-template.ts', 'connections/outbox.ts', 'device/', 'expression/'],

@@ -83,6 +83,9 @@ for (const name of [
   'MQTT_PASSWORD',
   'PB_ENGINEER',
   'PB_PROMETHEUS',
+  'SNMP_COMMUNITY',
+  'SNMP_PASSWORD',
+  'SNMP_PRIV',
 ])
   env[name] = `${name}_of_spec`;
 env.CHAT_URL = 'http://127.0.0.1:8080/chat';

@@ -18,6 +18,7 @@ export const registry = {
   'rest-api': () => import('./rest-api/rest-api.ts').then(({ restApi }) => restApi),
   satellite: () => import('./satellite/satellite.ts').then(({ satellite }) => satellite),
   schedule: () => import('./schedule/schedule.ts').then(({ schedule }) => schedule),
+  snmp: () => import('./snmp/snmp.ts').then(({ snmp }) => snmp),
   store: () => import('./store/store.ts').then(({ store }) => store),
   timer: () => import('./timer/timer.ts').then(({ timer }) => timer),
   'tsl-umd': () => import('./tsl-umd/tsl-umd.ts').then(({ tslUmd }) => tslUmd),

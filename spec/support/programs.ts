@@ -38,6 +38,8 @@ export const programs = {
   openssl: command('openssl'),
   rigctld: command('rigctld', 'libhamlib-utils'),
   ser2net: command('ser2net'),
+  snmp: { packages: ['snmp'], isThere: () => ['snmpget', 'snmptrap'].every((name) => pathOf(name) !== undefined) },
+  snmpd: command('snmpd'),
   socat: command('socat'),
   'python3-websockets': {
     packages: ['python3-websockets'],

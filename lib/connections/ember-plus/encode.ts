@@ -1,6 +1,6 @@
 // Encodes Glow messages: elements, commands, stream values and invocation results.
 
-import { contextTag, universal, Writer } from './ber.ts';
+import { contextTag, universal, Writer } from '../../device/ber.ts';
 import {
   type Command,
   type Connection,

@@ -10,7 +10,7 @@ import {
   readReal,
   readRelativeOid,
   universal,
-} from './ber.ts';
+} from '../../device/ber.ts';
 
 /** The maximum number of numbers in a path. */
 export const maxPathNumbers = 32;

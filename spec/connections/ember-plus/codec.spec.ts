@@ -4,14 +4,6 @@ import { createRequire } from 'node:module';
 import test from 'ava';
 import fc from 'fast-check';
 import {
-  maxDepth,
-  readInteger,
-  readItems,
-  readReal,
-  readRelativeOid,
-  Writer,
-} from '../../../lib/connections/ember-plus/ber.ts';
-import {
   encodeCommand,
   encodeElements,
   encodeResult,
@@ -25,6 +17,7 @@ import {
   s101Framing,
 } from '../../../lib/connections/ember-plus/s101.ts';
 import { readMessage, showMessage } from '../../../lib/connections/ember-plus/text.ts';
+import { maxDepth, readInteger, readItems, readReal, readRelativeOid, Writer } from '../../../lib/device/ber.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the package has types of its own, which the spec does not need
 const { S101Codec, berDecode }: any = createRequire(import.meta.url)('emberplus-connection');

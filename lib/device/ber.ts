@@ -1,4 +1,4 @@
-// The subset of BER (X.690) that Ember+ uses. The reader accepts definite and indefinite lengths. It limits the nesting depth and the
+// The subset of BER (X.690) that Ember+ and SNMP use. The reader accepts definite and indefinite lengths. It limits the nesting depth and the
 // number of items, because every message comes from outside. The writer fills its buffer from the end, so that the length of each item is
 // known when its header is written.
 
@@ -13,6 +13,7 @@ export const universal = {
   integer: 0x02,
   octets: 0x04,
   null: 0x05,
+  oid: 0x06,
   real: 0x09,
   text: 0x0c,
   relativeOid: 0x0d,
@@ -46,6 +47,11 @@ export function readItems(bytes: Buffer): readonly Item[] {
   return reader.itemsUntil(bytes.length, 0);
 }
 
+/** Reads the first item, and ignores what follows, such as the padding of an encrypted message. Errors: `Error` with a sentence. */
+export function readFirst(bytes: Buffer): Item {
+  return new Reader(bytes).item(bytes.length, 0);
+}
+
 class Reader {
   readonly #bytes: Buffer;
   #at = 0;
@@ -57,11 +63,11 @@ class Reader {
 
   itemsUntil(end: number, depth: number): readonly Item[] {
     const items: Item[] = [];
-    while (this.#at < end) items.push(this.#item(end, depth));
+    while (this.#at < end) items.push(this.item(end, depth));
     return items;
   }
 
-  #item(end: number, depth: number): Item {
+  item(end: number, depth: number): Item {
     if (++this.#count > maxItems) throw new Error(`expected at most ${maxItems} items in a message`);
     if (depth > maxDepth) throw new Error(`expected items to be nested at most ${maxDepth} levels deep`);
     const tag = this.#byte(end);
@@ -89,7 +95,7 @@ class Reader {
         this.#at += 2;
         return items;
       }
-      items.push(this.#item(end, depth));
+      items.push(this.item(end, depth));
     }
   }
 
@@ -183,7 +189,7 @@ export class Writer {
   }
 
   boolean(value: boolean): void {
-    this.#primitive(universal.boolean, Buffer.of(value ? 0xff : 0));
+    this.primitive(universal.boolean, Buffer.of(value ? 0xff : 0));
   }
 
   /** Writes an integer item with a value within ±(2^53−1). */
@@ -218,11 +224,11 @@ export class Writer {
   }
 
   text(value: string): void {
-    this.#primitive(universal.text, Buffer.from(value));
+    this.primitive(universal.text, Buffer.from(value));
   }
 
   octets(value: Uint8Array): void {
-    this.#primitive(universal.octets, value);
+    this.primitive(universal.octets, value);
   }
 
   null(): void {
@@ -242,11 +248,16 @@ export class Writer {
     this.#header(universal.relativeOid, this.length - end);
   }
 
-  #primitive(tag: number, bytes: Uint8Array): void {
-    this.#reserve(bytes.length);
-    this.#at -= bytes.length;
-    this.#bytes.set(bytes, this.#at);
+  primitive(tag: number, bytes: Uint8Array): void {
+    this.encoded(bytes);
     this.#header(tag, bytes.length);
+  }
+
+  /** Writes items that are already encoded. */
+  encoded(items: Uint8Array): void {
+    this.#reserve(items.length);
+    this.#at -= items.length;
+    this.#bytes.set(items, this.#at);
   }
 
   #header(tag: number, length: number): void {
