@@ -127,7 +127,7 @@ const refusals: [query: string, status: number, sentence: RegExp][] = [
   ['parameter=desk/f&value=0x10', 400, /^expected a number/],
   ['parameter=clock/timer/1/trigger&value=1', 403, /^clock\/timer\/1\/trigger: expected a writable parameter/],
   ['parameter=clock/pulse/1&value=1', 403, /^clock\/pulse\/1: expected a writable parameter/],
-  ['parameter=desk/nothing&value=1', 404, /^desk\/nothing: expected the address of a parameter/],
+  ['parameter=desk/nothing&value=1', 404, /^desk\/nothing: no parameter has this address/],
   ['parameter=__proto__/constructor&value=1', 404, /no parameter has this address/],
 ];
 for (const [query, status, sentence] of refusals)

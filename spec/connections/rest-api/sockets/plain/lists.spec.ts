@@ -184,8 +184,8 @@ const items: [item: string, error: RegExp, p?: string][] = [
   ['{"p":"desk/i"}', /^v: expected a value, got nothing$/, 'desk/i'],
   ['{"p":"desk/i","v":null}', /^expected a number, got null$/, 'desk/i'],
   ['{"p":"desk/i","v":"loud"}', /^expected a number, got "loud" \(string\)$/, 'desk/i'],
-  ['{"p":"desk/x","v":1}', /^desk\/x: expected the address of a parameter/, 'desk/x'],
-  ['{"p":"constructor","v":1}', /^constructor: expected the address of a parameter/, 'constructor'],
+  ['{"p":"desk/x","v":1}', /^desk\/x: no parameter has this address/, 'desk/x'],
+  ['{"p":"constructor","v":1}', /^constructor: no parameter has this address/, 'constructor'],
   ['{"p":"clock/pulse/1","v":1}', /^clock\/pulse\/1: expected a writable parameter/, 'clock/pulse/1'],
 ];
 test('D-43, D-26: invalid items are answered one by one, and do not prevent the others', async (t) => {
