@@ -6,12 +6,13 @@ import { copyFile, readdir } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { Description } from '../connections/companion/messages.ts';
 import type { Driver } from '../connections/companion/package.ts';
-import type { DriverField, DriverItem } from '../connections/hub-port.ts';
 import { makeFolder } from '../files/make-folder.ts';
 import { HubError, messageOf } from '../model/error.ts';
 import { printable, printableLines } from '../model/printable.ts';
 import { type Cli, command } from './cli.ts';
 import type { Console } from './console.ts';
+
+type Field = Description['config'][number];
 
 const usualFolder = 'drivers';
 /** The maximum number of variables, and of actions, in the connection that is printed as a starting point. */
@@ -126,7 +127,7 @@ function textOf(module: string, driver: Driver, given: Config, description: Desc
     lines.push('', `To see what it offers, give it its whole config: --config '${JSON.stringify(example)}'`);
     return printableLines(lines.join('\n'));
   }
-  const section = (name: string, offers: readonly DriverItem[]) => {
+  const section = (name: string, offers: Description['actions']) => {
     lines.push('', name);
     for (const { id, name: title, kind, fields = [] } of offers)
       lines.push(
@@ -142,7 +143,7 @@ function textOf(module: string, driver: Driver, given: Config, description: Desc
   return printableLines(lines.join('\n'));
 }
 
-function fieldLine({ id, type, label, default: suggested }: DriverField): string {
+function fieldLine({ id, type, label, default: suggested }: Field): string {
   const usual = suggested === undefined || suggested === '' ? '' : `, such as ${JSON.stringify(suggested)}`;
   return `  ${id.padEnd(28)}${type}${usual}${label === '' ? '' : `: ${label}`}`;
 }
@@ -171,6 +172,6 @@ function connectionText(module: string, { id }: Driver, config: Config, descript
   return json.replaceAll(/^( *)"([A-Za-z_$][\w$]*)":/gm, '$1$2:').replaceAll(/"((?:[^"\\'])*)"/g, "'$1'");
 }
 
-function typeOfField({ type }: DriverField): string {
+function typeOfField({ type }: Field): string {
   return type === 'number' ? 'F' : type === 'checkbox' ? 'B' : 'S';
 }

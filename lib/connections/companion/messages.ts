@@ -2,8 +2,8 @@
 // bounded and checked.
 
 import { z } from 'zod';
-import type { DriverField, DriverItem, DriverPage, DriverQuestion } from '../hub-port.ts';
-import { maxChoices, maxFields, maxListed } from './process/catalogue.ts';
+import type { DriverField, DriverPage, DriverQuestion } from '../hub-port.ts';
+import { maxChoices, maxFields, maxListed, type Offers } from './process/catalogue.ts';
 
 /** The longest line of a process, in bytes. */
 export const maxLineBytes = 65_536;
@@ -39,14 +39,9 @@ export type ToProcess =
 
 const text = z.string().transform((long) => long.slice(0, 1000));
 
-/** All that a module offers, for people who write a connection by hand. */
-export interface Description {
+/** A module as a whole, for people who write a connection by hand. */
+export interface Description extends Offers {
   readonly config: readonly DriverField[];
-  readonly actions: readonly DriverItem[];
-  readonly feedbacks: readonly DriverItem[];
-  readonly variables: readonly DriverItem[];
-  /** How many more of each there are than are listed. */
-  readonly more: number;
 }
 
 const field: z.ZodType<DriverField> = z.strictObject({

@@ -2,11 +2,19 @@
 // options. A module may define 100,000 variables, so the hub asks for a few of them at a time.
 
 import type { DriverField, DriverItem, DriverKind, DriverPage, DriverQuestion } from '../../hub-port.ts';
-import type { Description } from '../messages.ts';
 
 export type Raw = Readonly<Record<string, unknown>>;
 /** The definitions of a kind by ID, as the module gave them. */
 export type Definitions = readonly (readonly [id: string, definition: Raw])[];
+
+/** All that a module offers, up to a number of items of each kind. */
+export interface Offers {
+  readonly actions: readonly DriverItem[];
+  readonly feedbacks: readonly DriverItem[];
+  readonly variables: readonly DriverItem[];
+  /** How many more of each there are than are listed. */
+  readonly more: number;
+}
 
 /** The maximum number of fields of an item, of choices of a field, and of items in one answer. */
 export const maxFields = 200;
@@ -68,7 +76,7 @@ function itemOf(id: string, { name, type }: Raw): DriverItem {
 }
 
 /** Describes a module as a whole, up to a number of items of each kind. */
-export function describeAll(definitionsOf: (kind: DriverKind) => Definitions): Omit<Description, 'config'> {
+export function describeAll(definitionsOf: (kind: DriverKind) => Definitions): Offers {
   const all = (kind: DriverKind, withFields = true) =>
     definitionsOf(kind)
       .slice(0, maxDescribed)
