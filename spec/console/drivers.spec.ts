@@ -179,6 +179,13 @@ test.serial('100,000 variables are searched and scrolled; definitions may change
   await late.getByText('2 variables').waitFor();
   other.hub.write('it/misbehave', true, writer);
   await row(late, 'late').getByText('defined later').waitFor();
+  await late
+    .locator('[role=row]')
+    .nth(2)
+    .getByText(/^<img src=x onerror="pwned=1"> \u202e\{value\}$/)
+    .first()
+    .waitFor();
+  t.is(await late.evaluate('globalThis.pwned'), undefined);
 });
 
 test.serial('by keys alone on a phone, light and dark, without serious faults of axe', async (t) => {

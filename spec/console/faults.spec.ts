@@ -18,6 +18,7 @@ const start = shared(async (t) => {
         desk,
         alarm: { type: 'alarms', alarms: { mic: { when: 'desk/mic' } } },
         opening: { type: 'schedule', zone: 'UTC', entries: { office: { from: '06:00' }, gong: { at: '*:00' } } },
+        mixer: { type: 'companion', module: 'none.tgz', simulate: true },
         store: { type: 'store', folder: './data', snapshots: { studio: { include: ['desk/**'] } } },
       },
       rules: [
@@ -101,6 +102,12 @@ const rows: readonly (readonly [hash: string, path: RegExp, spoil: (data: Lists)
     ({ selections }) => put(selections!, { name: 'odd', saved: [null] }),
     'section[aria-label="Snapshots of studio"]',
   ],
+  [
+    '#/driver?connection=mixer&as=variables',
+    /\/hub\/drivers\//,
+    (data) => Object.assign(data, { total: 2, items: [{ id: odd }, { id: 'gain', name: 'Gain', value: 3 }] }),
+    '[data-item=gain]',
+  ],
   ['#/dashboards', /\/hub\/dashboards$/, ({ dashboards }) => dashboards!.unshift(odd), '.panels a'],
   ['#/history?address=desk/text', /\/hub\/events\//, ({ events }) => put(events!, { source: null }), '.event'],
   ['#/why?address=desk/lamp', /\/hub\/explain\//, ({ chain }) => put(chain!, { origin: null }), '.cause'],
@@ -159,6 +166,7 @@ const views = [
   ['recipes', /\/hub\/recipes$/],
   ['revisions', /\/hub\/revisions$/],
   ['overrides', /\/hub\/overrides$/],
+  ['driver', /\/hub\/drivers\//],
   ['studio', /\/hub\/(sources|dashboard-schema)$/],
 ] as const;
 /** What no view is made for. */

@@ -33,17 +33,17 @@ const startMs = 60_000;
 /** The time that a process has to end by itself. */
 const stopMs = 2000;
 /** How often it is looked at how much of a processor the process takes, in milliseconds. */
-const loadEveryMs = 250;
+const loadEveryMs = 500;
 /** A process that is never idle, and takes more than this part of a processor, so many times in a row, takes it for itself. */
 const neverIdle = 0.9;
 const muchLoad = 0.25;
-const muchTimes = 4;
+const muchTimes = 2;
 /** Such a process runs for this long, and then has to rest. */
 const heldRunMs = 20;
 const heldRestMs = 80;
 /** It is let go again once it has wanted less than half of that for so many times in a row. */
 const calmLoad = 0.1;
-const calmTimes = 20;
+const calmTimes = 10;
 /** The memory that Node.js itself needs in addition to that of the module, in MiB. */
 export const ownMemoryMiB = 96;
 /** The end of its error output that is kept, in characters. */

@@ -14,6 +14,7 @@ const [way = '', wantedStage = ''] = mode.split(' at ');
 type Flood = (values: Record<string, string>) => void;
 
 const tried: string[] = [];
+const oddText = '<img src=x onerror="pwned=1"> \u202e{value}';
 let spinning: NodeJS.Timeout | undefined;
 
 /** Tries something, and remembers whether it was possible. */
@@ -79,7 +80,7 @@ const ways: Readonly<Record<string, (flood: Flood | undefined) => void>> = {
     define?.(values);
   },
   late(define) {
-    define?.({ late: 'defined later' });
+    define?.({ late: 'defined later', [oddText]: oddText });
   },
   elsewhere() {
     const ignore = (what: string) => (error: Error) => tried.push(`${what}: ${(error as { code?: string }).code}`);
