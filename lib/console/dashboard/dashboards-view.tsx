@@ -3,7 +3,7 @@ import { createMemo, createResource, Show } from 'solid-js';
 import type { Dashboard } from '../../dashboard/format.ts';
 import type { SourceList } from '../../wire/http/editing-shapes.ts';
 import type { DashboardList } from '../../wire/http/operation.ts';
-import { mayEdit } from '../hub/me.ts';
+import { mayEdit, mayManage } from '../hub/me.ts';
 import { isStale } from '../hub/page-hub.ts';
 import { getJson } from '../hub/page-request.ts';
 import { usePolled } from '../hub/polled.ts';
@@ -41,8 +41,10 @@ function List() {
       </Show>
       <Show when={data()?.dashboards.length === 0}>
         <p class="note">
-          No dashboards yet. A dashboard is a JSON5 file in the folder set by <code>dashboards</code> in the REST API
-          connection. <code>patchbay schema --dashboard</code> prints its JSON Schema.
+          <Show when={mayManage()} fallback="You may not open any dashboard.">
+            No dashboards yet. A dashboard is a JSON5 file in the folder set by <code>dashboards</code> in the REST API
+            connection. <code>patchbay schema --dashboard</code> prints its JSON Schema.
+          </Show>
         </p>
       </Show>
       <ul class="panels">

@@ -132,23 +132,26 @@ function deflection(db: number): number {
 
 const decibels = [20, 12, 10, 6, 5, 0, -5, -10, -20, -30, -40, -50, -60, -70, -80, -100];
 /** The fraction of a scale's length that one mark needs. */
-const markShare = 0.085;
+export const markShare = 0.085;
 
-/** Returns the values to mark on a scale, from the lower end to the upper end: at most 11 values. */
-export function marksOf(min: number, max: number, law: Law): number[] {
+/**
+ * Returns the values to mark on a scale, from the lower end to the upper end: at most 11 values. `least` is the fraction of the scale that one
+ * mark needs.
+ */
+export function marksOf(min: number, max: number, law: Law, least = markShare): number[] {
   if (law === 'db') {
     const marks: number[] = [];
     const places: number[] = [];
     // 0 dB comes first, because it is always marked
     for (const db of [0, ...decibels.filter((one) => one !== 0)]) {
       const place = shareOf(db, min, max, law);
-      if (db < min || db > max || places.some((one) => Math.abs(one - place) < markShare)) continue;
+      if (db < min || db > max || places.some((one) => Math.abs(one - place) < least)) continue;
       marks.push(db);
       places.push(place);
     }
     return marks.sort((one, other) => one - other);
   }
-  const rough = (max - min) / 5;
+  const rough = (max - min) / Math.max(1, Math.min(5, Math.floor(1 / least) - 1));
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = power * ([1, 2, 2.5, 5, 10].find((one) => one * power >= rough * 0.999) ?? 10);
   const first = Math.ceil(min / step - 1e-9);

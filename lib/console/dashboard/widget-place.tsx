@@ -70,7 +70,14 @@ interface PlaceProps {
   readonly widget: Widget;
   /** The position of the widget on a smaller screen. The default is its position in the file. */
   readonly place?: Place | null | undefined;
+  /** The columns of the grid. */
+  readonly columns?: number;
   readonly values: LiveValues;
+}
+
+/** Returns whether a widget takes the whole width of a phone: one that takes the whole width of its grid, or is wide and low. */
+export function isBroad([wide, high]: Place['size'], columns = Number.POSITIVE_INFINITY): boolean {
+  return wide >= columns || (wide > 2 && wide > high * 1.5);
 }
 
 export function WidgetPlace(props: PlaceProps) {
@@ -86,9 +93,10 @@ export function WidgetPlace(props: PlaceProps) {
   );
 }
 
-/** Up to which width a widget is narrow or tiny, in rem. */
+/** Up to which width a widget is narrow, tiny or slim, in rem. */
 const narrowRem = 12;
 const tinyRem = 9;
+const slimRem = 6;
 
 function Shown(props: PlaceProps & { readonly failure: string }) {
   const { type } = props.widget;
@@ -106,7 +114,7 @@ function Shown(props: PlaceProps & { readonly failure: string }) {
     { equals: (former, next) => JSON.stringify(former) === JSON.stringify(next) },
   );
   let box!: HTMLDivElement;
-  const [shape, setShape] = createSignal({ isLying: false, isNarrow: false, isTiny: false });
+  const [shape, setShape] = createSignal({ lying: false, narrow: false, tiny: false, slim: false });
   // The size of letters follows the size of the widget, which is measured when it changes: a query of a container would be asked with
   // every value.
   onMount(() => {
@@ -115,7 +123,12 @@ function Shown(props: PlaceProps & { readonly failure: string }) {
       const { width, height } = size;
       box.style.setProperty('--w', `${width / 100}px`);
       box.style.setProperty('--h', `${height / 100}px`);
-      setShape({ isLying: isLyingShape(size), isNarrow: width <= narrowRem * rem, isTiny: width <= tinyRem * rem });
+      setShape({
+        lying: isLyingShape(size),
+        narrow: width <= narrowRem * rem,
+        tiny: width <= tinyRem * rem,
+        slim: width <= slimRem * rem,
+      });
     });
   });
   return (
@@ -124,11 +137,9 @@ function Shown(props: PlaceProps & { readonly failure: string }) {
       class={`widget ${classOf(type)}`}
       classList={{
         old: staleSince() !== undefined,
-        lying: shape().isLying,
-        narrow: shape().isNarrow,
-        tiny: shape().isTiny,
+        ...shape(),
         toned: toned().result !== undefined,
-        broad: isOuter || (place().size[0] > 2 && place().size[0] > place().size[1] * 1.5),
+        broad: isOuter || isBroad(place().size, props.columns),
       }}
       data-tone={toned().result}
       style={{
@@ -146,7 +157,7 @@ function Shown(props: PlaceProps & { readonly failure: string }) {
               contentOf(widget, {
                 values: props.values,
                 tone: () => toned().result,
-                isLying: () => shape().isLying,
+                isLying: () => shape().lying,
               })
             }
           </Show>
@@ -339,7 +350,12 @@ export function Grid(props: {
       <For each={props.widgets}>
         {(widget, index) => (
           <Guarded>
-            <WidgetPlace widget={widget} place={props.places?.[index()]} values={props.values} />
+            <WidgetPlace
+              widget={widget}
+              place={props.places?.[index()]}
+              columns={props.columns}
+              values={props.values}
+            />
           </Guarded>
         )}
       </For>

@@ -1,7 +1,7 @@
 // The parts that all widgets share: their properties, writes and errors.
 
 import { createEffect, createMemo, createSignal, on, Show } from 'solid-js';
-import type { Value } from '../../client/index.ts';
+import type { Value, ValueType } from '../../client/index.ts';
 import type { SingleWidget, Tone } from '../../dashboard/format.ts';
 import { pathOf } from '../../model/address.ts';
 import { messageOf } from '../../model/error.ts';
@@ -33,6 +33,8 @@ export function isLyingShape({ width, height }: Size): boolean {
   return width >= height * 1.5;
 }
 
+/** The decimals of a number that may have some. */
+const usualDecimals = '.25';
 /** The string lengths with a font size of their own, in characters, so that values of about the same length have the same size. */
 const lengths = [7, 10, 14, 20];
 
@@ -41,9 +43,17 @@ export function Amount(props: {
   readonly value: Value | undefined;
   readonly digits: number | undefined;
   readonly unit: string;
+  /** The range of the value, so that all values in it have the same size. */
+  readonly range?: readonly [min: number, max: number];
+  /** The type, because integers have no decimals. */
+  readonly type?: ValueType | undefined;
 }) {
+  const longest = () => Math.max(0, ...(props.range ?? []).map((end) => showValue(end, props.digits).length));
+  const decimals = () =>
+    props.range === undefined || props.digits !== undefined || props.type === 'I' ? '' : usualDecimals;
   const text = createMemo(() => `${beginningOf(showValue(props.value, props.digits))} ${props.unit}`);
-  const length = () => text().trim().length;
+  const length = () =>
+    Math.max(text().trim().length, `${'0'.repeat(longest())}${decimals()} ${props.unit}`.trim().length);
   return (
     <output
       class="amount"

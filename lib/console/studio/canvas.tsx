@@ -4,7 +4,7 @@
 import { createEffect, createMemo, createSignal, For, on, onCleanup, onMount, Show } from 'solid-js';
 import type { SingleWidget } from '../../dashboard/format.ts';
 import { maxLines, type Pair } from '../../dashboard/place-items.ts';
-import { WidgetPlace } from '../dashboard/widget-place.tsx';
+import { isBroad, WidgetPlace } from '../dashboard/widget-place.tsx';
 import type { LiveValues } from '../hub/live-values.ts';
 import { Guarded } from '../parts/guarded.tsx';
 import { allGrids, type Grid, type Item, isFree, type Tab, textOf } from './panel-data.ts';
@@ -211,10 +211,6 @@ function Spot(props: CanvasProps & { readonly item: Item }) {
   };
   const kind = () => props.kinds.of(props.item.shown.type);
   const isOuter = () => (props.item.inner ?? props.item.tabs) !== undefined;
-  const isBroad = () => {
-    const [wide, high] = props.item.size;
-    return isOuter() || (wide > 2 && wide > high * 1.5);
-  };
   return (
     <div
       class="spot"
@@ -222,7 +218,7 @@ function Spot(props: CanvasProps & { readonly item: Item }) {
       classList={{
         selected: isSelected(),
         wrong: props.hasError(props.item),
-        broad: isBroad(),
+        broad: isOuter() || isBroad(props.item.size, props.grid.columns),
         group: isOuter(),
       }}
       data-path={props.item.path}

@@ -164,7 +164,8 @@ export const overlapping = `(() => {
     const widget = element.closest('.widget');
     if (widget === null || widget.matches('.old') || element.closest('.trouble, .formula-fault, .wanted')) return;
     if (!parts.has(widget)) parts.set(widget, []);
-    parts.get(widget).push({ element, rect });
+    const edge = element.closest('.truncate')?.getBoundingClientRect().right ?? Number.POSITIVE_INFINITY; // the rest is cut off, with a tooltip
+    parts.get(widget).push({ element, rect: { left: rect.left, top: rect.top, right: Math.min(rect.right, edge), bottom: rect.bottom } });
   };
   for (const text of textsOf()) for (const rect of rectsOf(text)) add(text.parentElement, rect);
   for (const element of document.querySelectorAll('.widget :is(button, input:not([type=range]), select, textarea, .track, .rail, .dial, .big-icon, .led, canvas, img)'))
@@ -173,7 +174,7 @@ export const overlapping = `(() => {
     const scrolled = (element) => element.closest('.event-table, .lamps, .next-list, .tab-list');
     const box = widget.getBoundingClientRect();
     for (const { element, rect } of all)
-      if (!scrolled(element) && !element.closest('.tight') && (rect.left < box.left - 1 || rect.right > box.right + 1 || rect.top < box.top - 2 || rect.bottom > box.bottom + 2))
+      if (!scrolled(element) && !element.closest('.tight, .truncate') && (rect.left < box.left - 1 || rect.right > box.right + 1 || rect.top < box.top - 2 || rect.bottom > box.bottom + 2))
         faults.add('out of its widget: ' + nameOf(element));
     for (const [index, one] of all.entries())
       for (const other of all.slice(index + 1)) {

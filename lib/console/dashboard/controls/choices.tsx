@@ -2,6 +2,7 @@
 
 import { For, Show } from 'solid-js';
 import type { Value } from '../../../client/index.ts';
+import { FitText } from '../readings/fit-text.tsx';
 import { showValue } from '../showing.ts';
 import { useControl, WidgetFault, type WidgetProps } from '../widget.tsx';
 import { createGuard, HoldButton } from './guard.tsx';
@@ -73,7 +74,7 @@ export function Radio(props: WidgetProps<'radio'>) {
               disabled={!control.isFree()}
               title={control.readOnly() || name}
             >
-              <span class="option">{name}</span>
+              <FitText text={name} />
             </HoldButton>
           )}
         </For>

@@ -107,7 +107,7 @@ export function FaderWidget(props: WidgetProps<'fader'>) {
         <Scale {...{ min, max, law }} isShown={scale} />
       </div>
       {lock.Lock()}
-      <Amount value={readable()} digits={digits} unit={unit} />
+      <Amount value={readable()} {...{ digits, unit }} range={[min, max]} type={parameter.kind()?.type} />
       <Show when={readOnly()}>
         <small class="word">read-only</small>
       </Show>

@@ -34,7 +34,7 @@ export function Gauge(props: WidgetProps<'gauge'>) {
         />
         <For each={bands}>{({ tone, path }) => <path class="band" d={path} data-tone={tone} />}</For>
       </svg>
-      <Amount value={parameter.readable()} digits={digits} unit={unit} />
+      <Amount value={parameter.readable()} {...{ digits, unit }} range={[min, max]} type={parameter.kind()?.type} />
       <p class="extent">
         <span>{showValue(min)}</span>
         <span>{showValue(max)}</span>

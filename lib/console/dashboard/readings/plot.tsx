@@ -6,7 +6,7 @@ import uPlot from 'uplot';
 import type { WidgetOf } from '../../../dashboard/format.ts';
 import type { LiveParameter } from '../../hub/live-cells.ts';
 import { isStale } from '../../hub/page-hub.ts';
-import { leastLetters } from '../../page/media.ts';
+import { leastLetters, letterScale } from '../../page/media.ts';
 import { useInterval } from '../../page/page-timers.ts';
 import { colourOf, isDark } from '../../page/theme.ts';
 import { showValue } from '../showing.ts';
@@ -90,6 +90,7 @@ export default function Plot(props: WidgetProps<'plot'>) {
 
 /** Returns uPlot options with the current colours of the element. */
 function optionsOf(box: HTMLElement, { addresses, min, max, digits }: WidgetOf<'plot'>): uPlot.Options {
+  const scale = letterScale();
   const grid = { stroke: colourOf(box, '--line'), width: 1 };
   const axis = {
     stroke: colourOf(box, '--muted'),
@@ -107,8 +108,18 @@ function optionsOf(box: HTMLElement, { addresses, min, max, digits }: WidgetOf<'
       y: { range: (_, low, high) => rangeOf(low, high, min, max) },
     },
     axes: [
-      { ...axis, size: 26, space: 80, values: (_, splits) => splits.map((split) => clock.format(split * 1000)) },
-      { ...axis, size: widthOf, values: (_, splits) => splits.map((split) => showValue(split, digits)) },
+      {
+        ...axis,
+        size: 26 * scale,
+        space: 80 * scale,
+        values: (_, splits) => splits.map((split) => clock.format(split * 1000)),
+      },
+      {
+        ...axis,
+        size: widthOf,
+        space: 30 * scale,
+        values: (_, splits) => splits.map((split) => showValue(split, digits)),
+      },
     ],
     series: [
       {},
@@ -124,7 +135,7 @@ function optionsOf(box: HTMLElement, { addresses, min, max, digits }: WidgetOf<'
 /** Returns the width of an axis in pixels, which is the width of its longest number. */
 function widthOf(_: uPlot, numbers: readonly string[] | null): number {
   const letters = Math.max(0, ...(numbers ?? []).map(({ length }) => length));
-  return Math.max(leastAxisPx, besideNumbersPx + letters * letterPx);
+  return letterScale() * Math.max(leastAxisPx, besideNumbersPx + letters * letterPx);
 }
 
 /**

@@ -1,12 +1,13 @@
 // The read-only widgets: label, value, lamp, meter.
 
-import { createEffect, createMemo, createSignal, For, Show, untrack } from 'solid-js';
+import { createEffect, createMemo, createSignal, For, onMount, Show, untrack } from 'solid-js';
 import type { Value } from '../../../client/index.ts';
 import type { LiveParameter } from '../../hub/live-cells.ts';
+import { observeSize, type Size } from '../../page/media.ts';
 import { useDelay } from '../../page/page-timers.ts';
 import { beginningOf } from '../../page/units.ts';
-import { type Law, marksOf, shareOf, showValue, toneAt } from '../showing.ts';
-import { Amount, createLit, WidgetFault, type WidgetProps } from '../widget.tsx';
+import { type Law, markShare, marksOf, shareOf, showValue, toneAt } from '../showing.ts';
+import { Amount, createLit, isLyingShape, WidgetFault, type WidgetProps } from '../widget.tsx';
 import { FitText } from './fit-text.tsx';
 
 export function Label(props: WidgetProps<'label'>) {
@@ -99,7 +100,7 @@ export function Meter(props: WidgetProps<'meter'>) {
         </div>
         <Scale {...{ min, max, law }} isShown={scale} />
       </div>
-      <Amount value={parameter.readable()} digits={digits} unit={unit} />
+      <Amount value={parameter.readable()} {...{ digits, unit }} range={[min, max]} type={parameter.kind()?.type} />
       <WidgetFault address={address} parameter={parameter} values={props.values} />
     </>
   );
@@ -114,6 +115,9 @@ function moveTo(share: number, isLying: boolean): string {
   return `translate${isLying ? 'X' : 'Y'}(calc(${(isLying ? share : 1 - share).toFixed(3)} * (100% - 3px)))`;
 }
 
+/** The room that the number of a mark needs, across a lying scale and along an upright one, in rem. */
+const markRem = { across: 2.6, along: 0.95 };
+
 /** Shows marks with numbers along a meter or a fader. */
 export function Scale(props: {
   readonly isShown: boolean;
@@ -121,10 +125,15 @@ export function Scale(props: {
   readonly max: number;
   readonly law: Law;
 }) {
+  const [least, setLeast] = createSignal(markShare);
+  const measure = (size: Size, rem: number) => {
+    const needed = isLyingShape(size) ? (markRem.across * rem) / size.width : (markRem.along * rem) / size.height;
+    setLeast(Math.max(markShare, needed));
+  };
   return (
     <Show when={props.isShown}>
-      <ol class="scale">
-        <For each={marksOf(props.min, props.max, props.law)}>
+      <ol class="scale" ref={(list) => onMount(() => observeSize(list, measure))}>
+        <For each={marksOf(props.min, props.max, props.law, least())}>
           {(mark) => <li style={{ '--share': shareOf(mark, props.min, props.max, props.law) }}>{showValue(mark)}</li>}
         </For>
       </ol>
