@@ -67,6 +67,8 @@ const groups = [
     test: /lib\/dashboard\/|dashboard\/(?:controls|readings\/(?!plot|samples)|showing|widget|ask-why)/,
   },
   { name: 'flows', test: /console\/flows\// },
+  { name: 'lists', test: /console\/(?:audit|clients|connections|hubs|log|overrides|snapshots)\// },
+  { name: 'causes', test: /console\/(?:why|history)\// },
 ];
 
 const console: UserConfig = {
