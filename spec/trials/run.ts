@@ -28,6 +28,7 @@ const trials: Readonly<Record<string, () => Promise<{ readonly trial: Trial }>>>
   satellite: () => import('./satellite/satellite.ts'),
   shadow: () => import('./shadow/shadow.ts'),
   standards: () => import('./standards/standards.ts'),
+  snmp: () => import('./snmp/snmp.ts'),
   soak: () => import('./soak/soak.ts'),
   webhooks: () => import('./webhooks/webhooks.ts'),
   backup: () => import('./store/backup.ts'),

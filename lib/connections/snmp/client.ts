@@ -68,6 +68,9 @@ interface Sent {
 /** Objects that are read with one request. */
 interface Reading {
   readonly oids: readonly string[];
+  /** The objects of the request: those of the reading, and the up time in front of them if there are rates. */
+  readonly asked: readonly string[];
+  readonly list: Buffer;
   readonly everyMs: number;
   isQueued: boolean;
   /** Whether to read again as soon as the answer has arrived, because of a write in the meantime. */
@@ -190,26 +193,28 @@ export class SnmpClient {
   // The link
 
   #opened(): void {
-    const { envelope, settings } = this.#options;
+    const { envelope } = this.#options;
     this.#timers = new Subscription();
     this.#isStarting = false;
     envelope.reset();
     this.#faults.clear();
     this.#planReadings();
     const times = new Set([...this.#readings, ...this.#tables].map(({ everyMs }) => everyMs));
-    for (const everyMs of times.size === 0 ? [settings.every] : times) this.#repeat(everyMs);
+    // The first interval has a random length, so that devices that were connected together are not asked at the same moments.
+    const phase = this.#options.random?.() ?? 0.5 + Math.random() / 2;
+    for (const everyMs of times) this.#repeat(everyMs, everyMs * phase);
     this.#queue(this.#readings);
     this.#queue(this.#tables);
     this.#pump();
   }
 
-  #repeat(everyMs: number): void {
+  #repeat(everyMs: number, delayMs = everyMs): void {
     const next = this.#options.scheduler.schedule(() => {
       this.#timers.remove(next);
       this.#repeat(everyMs);
       this.#queue([...this.#readings, ...this.#tables].filter((one) => one.everyMs === everyMs));
       this.#pump();
-    }, everyMs);
+    }, delayMs);
     this.#timers.add(next);
   }
 
@@ -387,10 +392,16 @@ export class SnmpClient {
   }
 
   #addReading(oids: readonly string[], everyMs: number): Reading {
-    const reading: Reading = { oids, everyMs, isQueued: false, isAgain: false };
+    const reading = this.#createReading(oids, everyMs);
     this.#readings.add(reading);
     for (const oid of oids) this.#readingOf.set(oid, reading);
     return reading;
+  }
+
+  #createReading(oids: readonly string[], everyMs: number): Reading {
+    const hasRates = oids.some((oid) => this.#byOid.get(oid)?.some(({ settings }) => settings.rate));
+    const all = hasRates ? [upTimeOid, ...oids.filter((oid) => oid !== upTimeOid)] : oids;
+    return { oids, asked: all, list: encodeVarbinds(asked(all)), everyMs, isQueued: false, isAgain: false };
   }
 
   #queue(all: Iterable<Reading | TableReader>): void {
@@ -409,13 +420,11 @@ export class SnmpClient {
   }
 
   #readJob(reading: Reading): Job {
-    const hasRates = reading.oids.some((oid) => this.#byOid.get(oid)?.some(({ settings }) => settings.rate));
-    const oids = hasRates ? [upTimeOid, ...reading.oids.filter((oid) => oid !== upTimeOid)] : reading.oids;
     return {
-      ...{ verb: verbs.get, error: 0, index: 0, list: encodeVarbinds(asked(oids)) },
+      ...{ verb: verbs.get, error: 0, index: 0, list: reading.list },
       take: (answer) => {
         reading.isQueued = false;
-        this.#takeReading(reading, oids, answer);
+        this.#takeReading(reading, answer);
         if (!reading.isAgain) return;
         reading.isAgain = false;
         this.#queue([reading]);
@@ -427,7 +436,8 @@ export class SnmpClient {
     };
   }
 
-  #takeReading(reading: Reading, oids: readonly string[], { error, index, varbinds }: Pdu): void {
+  #takeReading(reading: Reading, { error, index, varbinds }: Pdu): void {
+    const { asked: oids } = reading;
     if (error !== 0) {
       this.#takeError(reading, error, oids[index - 1]);
       return;
@@ -471,9 +481,7 @@ export class SnmpClient {
 
   /** Reads an item again after a write, because an answer that is already on its way may be older than the write. */
   #readBack(item: Item): void {
-    const reading = this.#readingOf.get(item.oid) ?? {
-      ...{ oids: [item.oid], everyMs: 0, isQueued: false, isAgain: false }, // an object of a table
-    };
+    const reading = this.#readingOf.get(item.oid) ?? this.#createReading([item.oid], 0); // an object of a table
     if (reading.isQueued && !this.#reads.has(reading)) reading.isAgain = true;
     else this.#queue([reading]);
   }

@@ -74,11 +74,12 @@ export async function freeUdpPort(): Promise<number> {
   return port;
 }
 
-/** Starts an agent on one port or several, which ends with the test. `more` is added to its configuration. */
+/** Starts an agent on one port or several, which ends with the test. `more` is added to its configuration, which is in `folder`. */
 export async function startAgent(
   t: Pick<ExecutionContext, 'teardown'>,
-  { port, more = '', folder }: { port?: number; more?: string; folder?: string } = {},
+  options: { port?: number; furtherPorts?: readonly number[]; more?: string; folder?: string } = {},
 ): Promise<Agent> {
+  const { port, furtherPorts = [], more = '', folder } = options;
   const at = port ?? (await freeUdpPort());
   const home = folder ?? (await createFolder(t as ExecutionContext));
   const file = join(home, 'agent.conf');
@@ -105,7 +106,7 @@ done
   await writeFile(join(home, 'counter'), '7');
   await writeFile(
     file,
-    `agentaddress udp:127.0.0.1:${at}
+    `agentaddress ${[at, ...furtherPorts].map((one) => `udp:127.0.0.1:${one}`).join(',')}
 sysname desk
 rocommunity public
 rwcommunity writer
