@@ -255,8 +255,6 @@ export interface DriverState {
   /** The memory of the process, in MiB; undefined if it is not known. */
   readonly usedMiB?: number;
   readonly limitMiB: number;
-  /** Whether the process has a lower priority than other modules, because it takes a processor for itself. */
-  readonly isHeld: boolean;
   /** The fields of the config; undefined while they are not known. */
   readonly config?: readonly DriverField[];
   /** The IDs of config fields that the settings lack. */

@@ -32,18 +32,6 @@ export const answerMs = 15_000;
 const startMs = 60_000;
 /** The time that a process has to end by itself. */
 const stopMs = 2000;
-/** How often it is looked at how much of a processor the process takes, in milliseconds. */
-const loadEveryMs = 500;
-/** A process that is never idle, and takes more than this part of a processor, so many times in a row, takes it for itself. */
-const neverIdle = 0.9;
-const muchLoad = 0.25;
-const muchTimes = 2;
-/** Such a process runs for this long, and then has to rest. */
-const heldRunMs = 20;
-const heldRestMs = 80;
-/** It is let go again once it has wanted less than half of that for so many times in a row. */
-const calmLoad = 0.1;
-const calmTimes = 10;
 /** The memory that Node.js itself needs in addition to that of the module, in MiB. */
 export const ownMemoryMiB = 96;
 /** The end of its error output that is kept, in characters. */
@@ -88,10 +76,6 @@ export class DriverProcess {
   readonly #pipe: Duplex;
   readonly #exited: Promise<void>;
   #watching: Subscription | undefined;
-  #weighing: Subscription | undefined;
-  #holding: Subscription | undefined;
-  #last = { ranMs: 0, waitedMs: 0, atMs: 0 };
-  #times = 0;
   #pings = 0;
   #heardMs: number;
   #hasSpoken = false;
@@ -153,7 +137,6 @@ export class DriverProcess {
     this.#readOutput(rounds);
     this.send({ start });
     this.#watch();
-    this.#weigh();
   }
 
   send(line: ToProcess): void {
@@ -165,11 +148,6 @@ export class DriverProcess {
   /** The memory of the process, in MiB; undefined if it is not known. */
   get usedMiB(): number | undefined {
     return this.#usedMiB;
-  }
-
-  /** Whether the process has to rest most of the time, because it takes a processor for itself. */
-  get isHeld(): boolean {
-    return this.#holding !== undefined;
   }
 
   /** Asks the module what it offers. Errors: `unavailable`. */
@@ -219,8 +197,6 @@ export class DriverProcess {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#watching?.unsubscribe();
-    this.#letGo();
-    this.#weighing?.unsubscribe();
     this.send({ stop: true });
     const killing = setTimeout(() => this.#child.kill('SIGKILL'), stopMs);
     await this.#exited;
@@ -287,47 +263,6 @@ export class DriverProcess {
     }, pingMs);
   }
 
-  /**
-   * Follows how much of a processor the process takes, where the system reports it. Priorities do not help against one that takes all of it: it
-   * shares the core, its caches and the memory with the hub. So it has to rest most of the time.
-   */
-  #weigh(): void {
-    const { scheduler } = this.#options;
-    this.#weighing = scheduler.schedule(async () => {
-      const stat = await readFile(`/proc/${this.#child.pid}/schedstat`, 'latin1').catch(() => undefined);
-      if (stat === undefined || this.#isStopped || this.#child.exitCode !== null) return;
-      const [ranMs, waitedMs] = stat.split(' ').map((ns) => Number(ns) / 1e6) as [number, number];
-      const last = this.#last;
-      this.#last = { ranMs, waitedMs, atMs: performance.now() };
-      const passedMs = this.#last.atMs - last.atMs;
-      const ran = (ranMs - last.ranMs) / passedMs;
-      const wanted = ran + (waitedMs - last.waitedMs) / passedMs;
-      const counts = this.isHeld ? wanted < calmLoad : wanted > neverIdle && ran > muchLoad;
-      this.#times = counts ? this.#times + 1 : 0;
-      if (!this.isHeld && this.#times >= muchTimes) {
-        this.#times = 0;
-        this.#hold();
-      } else if (this.isHeld && this.#times >= calmTimes) this.#letGo();
-      this.#weigh();
-    }, loadEveryMs);
-  }
-
-  #hold(): void {
-    this.#child.kill('SIGSTOP');
-    this.#holding = this.#options.scheduler.schedule(() => {
-      this.#child.kill('SIGCONT');
-      this.#holding = this.#options.scheduler.schedule(() => this.#hold(), heldRunMs);
-    }, heldRestMs);
-  }
-
-  #letGo(): void {
-    if (this.#holding === undefined) return;
-    this.#holding.unsubscribe();
-    this.#holding = undefined;
-    this.#times = 0;
-    this.#child.kill('SIGCONT');
-  }
-
   /** Kills a process whose memory outside the heap grows, where the system reports it. */
   async #checkMemory(): Promise<void> {
     const most = this.#options.memoryMiB + ownMemoryMiB;
@@ -355,8 +290,6 @@ export class DriverProcess {
 
   #finish(): void {
     this.#watching?.unsubscribe();
-    this.#weighing?.unsubscribe();
-    this.#holding?.unsubscribe();
     for (const { timer, fail } of this.#asked.values()) {
       timer.unsubscribe();
       fail(new HubError('unavailable', 'the module has ended'));

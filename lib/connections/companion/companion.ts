@@ -60,7 +60,7 @@ function simulate(
   { settings, id, inbox, cause }: ConnectionContext<CompanionSettings>,
   hub: Drivers,
 ): Observable<ConnectionEvent> {
-  const state = { status: 'simulated', restarts: 0, limitMiB: settings.memory, isHeld: false, missing: [], log: [] };
+  const state = { status: 'simulated', restarts: 0, limitMiB: settings.memory, missing: [], log: [] };
   const none = new HubError('unavailable', 'the connection is simulated: it runs without the module');
   return new Observable((subscriber) => {
     const writing = Object.keys(settings.writes).map((id) =>
@@ -237,7 +237,6 @@ class Session {
       restarts,
       ...(this.#process?.usedMiB !== undefined && { usedMiB: this.#process.usedMiB }),
       limitMiB: this.#context.settings.memory + ownMemoryMiB,
-      isHeld: this.#process?.isHeld ?? false,
       ...(this.#config && { config: this.#config }),
       missing,
       log: this.#entries,

@@ -184,7 +184,7 @@ function useDriver(path: () => string) {
 function Facts(props: { readonly answer: DriverAnswer }) {
   const now = useNow();
   const facts = (): readonly (readonly [string, string])[] => {
-    const { module: about, status, startedAt, restarts, usedMiB, limitMiB, isHeld } = props.answer;
+    const { module: about, status, startedAt, restarts, usedMiB, limitMiB } = props.answer;
     const all: readonly (readonly [string, string | undefined])[] = [
       ['Module', about && `${about.name || about.id} ${about.version}`],
       ['Devices', about && [about.manufacturer, about.products.join(', ')].filter(Boolean).join(': ')],
@@ -193,7 +193,6 @@ function Facts(props: { readonly answer: DriverAnswer }) {
       ['Running', startedAt === undefined ? 'no' : `for ${formatSpan(now() - Date.parse(startedAt))}`],
       ['Restarts', String(restarts)],
       ['Memory', `${usedMiB ?? '–'} of ${limitMiB} MiB`],
-      ['Held back', isHeld ? 'takes a processor for itself, so it rests most of the time' : ''],
     ];
     return all.filter((fact): fact is readonly [string, string] => Boolean(fact[1]));
   };

@@ -1,7 +1,7 @@
 // Hosted driver modules: their state, and what they offer.
 
 import { z } from 'zod';
-import { count, flag, named, type Shape, text, texts, time, value } from './shape.ts';
+import { count, named, type Shape, text, texts, time, value } from './shape.ts';
 
 const field = z.strictObject({
   id: text,
@@ -37,7 +37,6 @@ export const driverPage = named(
     restarts: count,
     usedMiB: count.optional().describe('The memory of its process; omitted if it is not known'),
     limitMiB: count,
-    isHeld: flag.describe('Its process has the lowest priority, because it takes a processor for itself'),
     config: z.array(field).optional().describe('The fields of its config; omitted while they are not known'),
     missing: texts.describe('The config fields that the settings lack'),
     log: z.array(z.strictObject({ time, level: text, text })).describe('The last entries of its log, oldest first'),

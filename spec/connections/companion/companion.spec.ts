@@ -217,24 +217,6 @@ for (const api of [1, 2] as const) {
     }
   });
 
-  test.serial(
-    `API ${api}: a module that takes a processor for itself has to rest, still works, and is let go once it is calm`,
-    async (t) => {
-      const device = await startDevice(t);
-      const hub = await start(t, { api, mode: 'spin at later' }, {}, device.port);
-      await has(hub, 'program', 1);
-      const isHeld = () => hub.drivers.get('it')!.state().isHeld;
-      t.false(isHeld());
-      hub.write('it/misbehave', true, writer);
-      await eventually(isHeld, 'a module that has to rest');
-      hub.write('it/program', 3, writer);
-      await has(hub, 'program', 3);
-      t.is(statusOf(hub, 'it').state, 'running');
-      hub.write('it/misbehave', true, writer); // it ends what it began
-      await eventually(() => !isHeld(), 'a module that is let go');
-    },
-  );
-
   test.serial(`API ${api}: floods of 100,000 variables and of error output do not reach the hub`, async (t) => {
     const device = await startDevice(t);
     const flood = await start(t, { api, mode: 'flood at init' }, { memory: 512 }, device.port);

@@ -15,7 +15,6 @@ type Flood = (values: Record<string, string>) => void;
 
 const tried: string[] = [];
 const oddText = '<img src=x onerror="pwned=1"> \u202e{value}';
-let spinning: NodeJS.Timeout | undefined;
 
 /** Tries something, and remembers whether it was possible. */
 function attempt(what: string, work: () => unknown): void {
@@ -44,9 +43,7 @@ const ways: Readonly<Record<string, (flood: Flood | undefined) => void>> = {
   },
   spin() {
     const spinMs = 200;
-    clearInterval(spinning);
-    if (spinning !== undefined) return;
-    spinning = setInterval(() => {
+    setInterval(() => {
       for (const startMs = performance.now(); performance.now() - startMs < spinMs; );
     }, 1);
   },

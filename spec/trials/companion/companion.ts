@@ -39,7 +39,7 @@ const parts: Readonly<Record<string, Part>> = {
 };
 
 const neighbours = 20;
-/** What the hub needs to find that a module takes a processor for itself, in milliseconds. */
+/** How long a module has misbehaved before it is measured, in milliseconds. */
 const settleMs = 1500;
 
 export const trial = defineTrial({
