@@ -295,7 +295,7 @@ test.serial(
   async (t) => {
     const { hub, page, file } = await open('#/flows?rule=level');
     const panel = page.getByRole('complementary');
-    await panel.getByRole('button', { name: 'Switch level off temporarily' }).click();
+    await panel.getByRole('button', { name: 'Switch level off for a while' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Reason').fill('lamp is repaired');
     await expectAccessible(t, page);

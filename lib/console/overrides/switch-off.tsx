@@ -61,7 +61,7 @@ export function SwitchOff(props: SwitchOffProps) {
         type="button"
         disabled={props.disabled ?? false}
         onClick={open}
-        aria-label={`Switch ${props.label} off temporarily`}
+        aria-label={`Switch ${props.label} off for a while`}
       >
         Off for …
       </button>

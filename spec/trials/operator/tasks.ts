@@ -130,7 +130,7 @@ export const tasks: Readonly<Record<string, Task>> = {
       await view(studio, 'Flows');
       await search(studio, 'door light');
       await hand.click(hand.page.getByText('door light').and(hand.page.locator(':visible')).last());
-      await hand.press('Switch door light off temporarily');
+      await hand.press('Switch door light off for a while');
       await hand.press('Switch off');
       await eventually(
         () => hub.overrides().some(({ name, until }) => name === 'door light' && isInAnHour(until)),
