@@ -9,7 +9,7 @@ import { HubError, messageOf } from '../../model/error.ts';
 import type { Change } from '../../model/parameter.ts';
 import type { Value } from '../../model/value.ts';
 import type { Log } from '../connection.ts';
-import type { Answer, Envelope } from './envelope.ts';
+import { type Answer, type Envelope, MessageLimit } from './envelope.ts';
 import {
   asked,
   encodePdu,
@@ -97,13 +97,12 @@ export class SnmpClient {
   readonly #reads = new Set<Reading | TableReader>();
   readonly #inFlight = new Map<number, Sent>();
   readonly #rates: Rates;
+  readonly #limit = new MessageLimit(maxPacketsPerSecond);
   /** The faults that the device reports when objects are read, by Parameter ID or table. */
   readonly #faults = new Map<string, string>();
   #timers = new Subscription();
   #isOnline = false;
   #isStarting = true;
-  #second = Number.NEGATIVE_INFINITY;
-  #packets = 0;
   #state: string | undefined | null = null;
 
   constructor(options: ClientOptions, events: ClientEvents) {
@@ -167,10 +166,14 @@ export class SnmpClient {
     this.#flush();
   }
 
-  /** Takes the objects of a notification, and reads everything again. */
+  /** Takes the objects of a notification. */
   notified(varbinds: readonly Varbind[]): void {
     for (const varbind of varbinds)
       for (const item of this.#byOid.get(varbind.oid) ?? []) if (isRead(item)) this.#set(item, varbind, undefined);
+  }
+
+  /** Reads everything at once. */
+  readAll(): void {
     if (!this.#isOnline) return;
     this.#queue([...this.#readings, ...this.#tables]);
     this.#pump();
@@ -330,13 +333,9 @@ export class SnmpClient {
   }
 
   #received(bytes: Buffer): void {
-    const now = this.#options.scheduler.now();
-    if (now - this.#second >= 1000) {
-      this.#second = now;
-      this.#packets = 0;
-    }
-    if (++this.#packets > maxPacketsPerSecond) {
-      this.#refuse(bytes.subarray(0, 0), `expected at most ${maxPacketsPerSecond} messages in a second`);
+    const refusal = this.#limit.count(this.#options.scheduler.now());
+    if (refusal !== undefined) {
+      this.#refuse(bytes.subarray(0, 0), refusal);
       return;
     }
     let answer: Answer | string;

@@ -45,6 +45,26 @@ export interface Envelope {
   readonly meaningOfSilence: string | undefined;
 }
 
+/** Counts messages, and refuses those beyond a number per second, before they are decoded. */
+export class MessageLimit {
+  readonly #perSecond: number;
+  #secondMs = Number.NEGATIVE_INFINITY;
+  #count = 0;
+
+  constructor(perSecond: number) {
+    this.#perSecond = perSecond;
+  }
+
+  /** Counts a message. Returns a sentence if it is refused. */
+  count(nowMs: number): string | undefined {
+    if (nowMs - this.#secondMs >= 1000) {
+      this.#secondMs = nowMs;
+      this.#count = 0;
+    }
+    return ++this.#count > this.#perSecond ? `expected at most ${this.#perSecond} messages per second` : undefined;
+  }
+}
+
 const notAwaited = 'expected the answer to a request that waits for one';
 
 /** Messages without anything around them, as in tests. */

@@ -1,7 +1,7 @@
 // The connection type `snmp`: reads, walks and writes objects of network devices, power supplies and other machines by SNMPv2c and SNMPv3, and
 // receives their traps and informs.
 
-import { Observable } from 'rxjs';
+import { Observable, Subscription } from 'rxjs';
 import { readFirst } from '../../device/ber.ts';
 import { type Transport, udpTransport } from '../../device/transport.ts';
 import { HubError } from '../../model/error.ts';
@@ -57,6 +57,9 @@ function secretsOf({ community, user, traps }: SnmpSettings): readonly string[] 
     (text): text is string => text !== undefined && text !== '' && !wellKnown.includes(text),
   );
 }
+
+/** How often notifications make the hub read everything, at most, in milliseconds. */
+const readPauseMs = 1000;
 
 /** Runs the connection over a test's transport, or otherwise over the transports in the settings. */
 function run(context: ConnectionContext<SnmpSettings>, played?: Transport): Observable<ConnectionEvent> {
@@ -133,7 +136,13 @@ function run(context: ConnectionContext<SnmpSettings>, played?: Transport): Obse
             },
           );
 
-    const notified = (oid: string, varbinds: readonly Varbind[]) =>
+    let readMs = Number.NEGATIVE_INFINITY;
+    let reading = Subscription.EMPTY;
+    const readAll = () => {
+      readMs = scheduler.now();
+      client?.readAll();
+    };
+    const notified = (oid: string, varbinds: readonly Varbind[]) => {
       turn(() => {
         for (const item of list) {
           const value = valueIn(item, oid, varbinds);
@@ -141,6 +150,10 @@ function run(context: ConnectionContext<SnmpSettings>, played?: Transport): Obse
         }
         client?.notified(varbinds);
       });
+      const pauseMs = readMs + readPauseMs - scheduler.now();
+      if (pauseMs <= 0) readAll();
+      else if (reading.closed) reading = scheduler.schedule(readAll, pauseMs);
+    };
     const takePlayed = (bytes: Buffer): boolean => {
       const notification = notificationOf(decodePdu(readFirst(bytes)));
       if (typeof notification === 'string') return false;
@@ -195,6 +208,7 @@ function run(context: ConnectionContext<SnmpSettings>, played?: Transport): Obse
     receiver?.start();
     return () => {
       loss.end();
+      reading.unsubscribe();
       for (const id of [...writing.keys()]) stopWriting(id);
       context.finish(Promise.all([client?.stop(), receiver?.stop()]));
     };

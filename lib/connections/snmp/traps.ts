@@ -13,7 +13,7 @@ import type { Link, LinkListener, Transport } from '../../device/transport.ts';
 import { messageOf } from '../../model/error.ts';
 import type { Log } from '../connection.ts';
 import { listeningPlace, readPlace } from '../places.ts';
-import { openCommunity, version2c, versionOf, wrapCommunity } from './envelope.ts';
+import { MessageLimit, openCommunity, version2c, versionOf, wrapCommunity } from './envelope.ts';
 import {
   decodeOid,
   decodePdu,
@@ -229,14 +229,14 @@ export class TrapReceiver {
   readonly #startMs: number;
   readonly #clocks = new Map<string, EngineClock>();
   readonly #informs = new Map<number, number>();
-  #second = Number.NEGATIVE_INFINITY;
-  #count = 0;
+  readonly #limit: MessageLimit;
 
   constructor(options: TrapOptions, events: TrapEvents) {
     const { settings, scheduler, id, timeOfDay } = options;
-    const { community, user, from, engineId } = settings.traps!;
+    const { community, user, from, engineId, perSecond } = settings.traps!;
     this.#options = options;
     this.#events = events;
+    this.#limit = new MessageLimit(perSecond);
     const isOwn = community !== undefined || user !== undefined;
     const its = isOwn ? { community, user } : settings;
     this.#community = its.community === undefined ? undefined : Buffer.from(its.community);
@@ -285,14 +285,9 @@ export class TrapReceiver {
 
   /** Takes a packet within the limit. `take` returns a sentence if it refuses the packet. */
   #received(bytes: Buffer, take: (item: Item) => string | undefined): void {
-    const { perSecond } = this.#options.settings.traps!;
-    const now = this.#options.scheduler.now();
-    if (now - this.#second >= 1000) {
-      this.#second = now;
-      this.#count = 0;
-    }
-    if (++this.#count > perSecond) {
-      this.#refuse(bytes.subarray(0, 0), `expected at most ${perSecond} notifications in a second`);
+    const excess = this.#limit.count(this.#options.scheduler.now());
+    if (excess !== undefined) {
+      this.#refuse(bytes.subarray(0, 0), excess);
       return;
     }
     let refusal: string | undefined;

@@ -1,6 +1,7 @@
 // A hub that asks Debian's snmpd: communities and users, values, tables, writes, and what the device refuses.
 
 import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { setTimeout as after } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { type Answer, communityEnvelope, wrapCommunity } from '../../../lib/connections/snmp/envelope.ts';
@@ -370,22 +371,101 @@ test('an answer without the security of the user is refused', async (t) => {
   t.is(statusOf(hub, 'it').state, 'degraded');
 });
 
-test('the time of an agent that was restarted is adopted', async (t) => {
+test('the clock of an agent that was restarted between two requests is adopted, and nothing is stale', async (t) => {
   const home = await createFolder(t);
   const agent = await startAgent(t, { folder: home });
-  const hub = await start(t, {
-    udp: place(agent.port),
-    user: users.signer,
-    every: 100,
-    timeout: 500,
-    parameters: level,
-  });
+  const settings = { udp: place(agent.port), user: users.signer, every: '4s', timeout: 500, parameters: level };
+  const hub = await start(t, settings);
   await has(hub, 'level', 5);
+  await isRunning(hub);
+  const frames = () => statusOf(hub, 'it').wire!.framesOut;
+  const before = frames();
+  await eventually(() => frames() > before, 'the next request'); // and then there are 4 s
+  const restarting = frames();
   agent.child.kill('SIGTERM');
-  await after(300);
-  await startAgent(t, { folder: home, port: agent.port });
-  await eventually(() => statusOf(hub, 'it').state === 'running' && !isStale(hub, 'level'), 'fresh values');
+  await once(agent.child, 'exit');
+  const again = await startAgent(t, { folder: home, port: agent.port });
+  await again.set('1.0', 'i', 6);
+  await has(hub, 'level', 6);
+  t.deepEqual(hub.find('it/level')!.device?.absences, []);
+  t.true(frames() >= restarting + 2, 'the request was repeated with the new clock');
   t.is(refusedOf(hub), 0);
+});
+
+test('a device that finds no request timely, or has no such context, is one sentence', async (t) => {
+  const reports: readonly (readonly [counter: string, reason: RegExp])[] = [
+    [usmCounters.notInTimeWindow, /the device refuses the requests of the user "signer" as outside its time window$/],
+    ['1.3.6.1.6.3.12.1.5.0', /the device does not know the context$/],
+    [usmCounters.unknownEngine, /the device refuses its own engine ID or clock$/],
+    [usmCounters.notDecrypted, /the device cannot decrypt requests of the user "signer"; check privPassword and priv$/],
+  ];
+  for (const [counter, reason] of reports) {
+    const engine = { engineId: Buffer.from('8000000001020304', 'hex'), boots: 1, timeS: 1 };
+    const port = await startLiar(t, (bytes, { port: to, address }, socket) => {
+      const { id, engineId } = openMessage(readFirst(bytes), bytes);
+      const oid = engineId.length === 0 ? usmCounters.unknownEngine : counter;
+      const list = encodeVarbinds([{ oid, tag: tags.counter32, bytes: integerBytes(1n) }]);
+      const pdu = encodePdu(verbs.report, id, 0, 0, list);
+      socket.send(sealMessage({ id, flags: 0, ...engine, user: undefined, context: '', pdu }), to, address);
+    });
+    const hub = await start(t, { udp: place(port), user: users.signer, timeout: 500, parameters: level });
+    await because(hub, reason);
+    t.is(statusOf(hub, 'it').state, 'degraded');
+    await hub.stop();
+  }
+});
+
+test('the next address of a device is asked when the first one does not answer', async (t) => {
+  const { port } = await startAgent(t);
+  const hosts = [place(port)];
+  const settings = { udp: place(await freeUdpPort()), hosts, community: 'public', parameters: level };
+  const hub = await start(t, settings);
+  await has(hub, 'level', 5);
+  await isRunning(hub);
+  t.is(refusedOf(hub), 0);
+});
+
+test('what goes over the wire is shown without the community, and decrypted', async (t) => {
+  const { port } = await startAgent(t);
+  for (const who of [{ community: 'writer' }, { user: users.sealer }]) {
+    const hub = await start(t, { udp: place(port), ...who, parameters: level });
+    await has(hub, 'level', 5);
+    const frames = hub.wire('it', -1);
+    const texts = frames.map(({ text }) => text);
+    t.true(texts.includes(`get ${base}.1.0`), texts.join('\n'));
+    t.true(texts.includes(`response ${base}.1.0 = 5`), texts.join('\n'));
+    const bytes = Buffer.from(frames.map(({ hex }) => hex?.replaceAll(' ', '') ?? '').join(''), 'hex').toString(
+      'latin1',
+    );
+    for (const secret of ['writer', 'password', users.sealer.name]) t.false(bytes.includes(secret), secret);
+    await hub.stop();
+  }
+});
+
+test('a cut line makes values stale, and what was written meanwhile is not sent later', async (t) => {
+  const agent = await startAgent(t);
+  let isCut = false;
+  const towards = createSocket('udp4');
+  t.teardown(() => towards.close());
+  const port = await startLiar(t, (bytes, from, socket) => {
+    if (isCut) return;
+    towards.removeAllListeners('message');
+    towards.on('message', (answer) => {
+      if (!isCut) socket.send(answer, from.port, from.address);
+    });
+    towards.send(bytes, agent.port, '127.0.0.1');
+  });
+  const hub = await start(t, { udp: place(port), community: 'writer', timeout: 150, retries: 1, parameters: level });
+  await has(hub, 'level', 5);
+  isCut = true;
+  hub.write('it/level', 9, writer);
+  await t.throwsAsync(confirmed(hub, 'level'));
+  await eventually(() => isStale(hub, 'level'), 'stale values');
+  t.throws(() => hub.write('it/level', 10, writer), { message: /offline/ });
+  isCut = false;
+  await eventually(() => !isStale(hub, 'level'), 'fresh values');
+  await after(300);
+  t.is(value(hub, 'level'), 5);
 });
 
 test('nothing listens, and with simulate nobody needs to', async (t) => {
