@@ -144,7 +144,7 @@ async function threadSeconds(browser: Browser): Promise<{ readonly own: number; 
   for (const { id } of processInfo.filter(({ type }) => type === 'renderer'))
     for (const thread of await readdir(`/proc/${id}/task`)) {
       const stat = await readFile(`/proc/${id}/task/${thread}/stat`, 'utf8').catch(() => '');
-      const [, name = '', rest = ''] = /^\d+ \((.*)\) (.*)$/.exec(stat) ?? [];
+      const [, name = '', rest = ''] = /^\d+ \((.*)\) (.*)$/m.exec(stat) ?? [];
       const [user = 0, system = 0] = rest.split(' ').slice(11, 13).map(Number);
       seconds[drawing.test(name) ? 'drawing' : 'own'] += (user + system) / ticksPerSecond;
     }

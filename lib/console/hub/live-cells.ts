@@ -85,8 +85,12 @@ export function createLiveCells(onMoves: (moved: ReadonlySet<string>) => void): 
   const flush = (now: number) => {
     frame = 0;
     drawnMs = now;
+    isAwaited = false; // first of all: after a failure, later changes are drawn
+    const [values, movers] = [[...pending], new Set(moved)];
+    pending.clear();
+    moved.clear();
     batch(() => {
-      for (const [address, value] of pending) {
+      for (const [address, value] of values) {
         const cell = cells.get(address);
         if (!cell) continue;
         cell.setValue(() => value);
@@ -98,13 +102,10 @@ export function createLiveCells(onMoves: (moved: ReadonlySet<string>) => void): 
         cell.setReadable(() => untrack(cell.value));
         unread.delete(cell);
       }
-      for (const address of moved) cells.get(address)?.setMoves((count) => count + 1);
-      if (moved.size > 0) onMoves(moved);
+      for (const address of movers) cells.get(address)?.setMoves((count) => count + 1);
+      if (movers.size > 0) onMoves(movers);
+      if (unread.size > 0 && !isAwaited) drawAfter(1000 / readableRate);
     });
-    pending.clear();
-    moved.clear();
-    isAwaited = false;
-    if (unread.size > 0) drawAfter(1000 / readableRate);
   };
   return {
     of(address) {
