@@ -214,7 +214,8 @@ class Session {
     if (this.#hub === undefined) return;
     const { drivers } = this.#hub;
     const known = new Set(this.#hub.connections().map(({ id }) => id));
-    for (const id of drivers.keys()) if (!known.has(id)) drivers.delete(id);
+    const isWhole = known.has(this.#context.id); // while the hub starts or reloads, its own connections are not known yet
+    for (const id of drivers.keys()) if (isWhole && !known.has(id)) drivers.delete(id);
     drivers.set(this.#context.id, this.#view);
   }
 

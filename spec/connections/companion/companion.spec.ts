@@ -258,6 +258,48 @@ test.serial(
   },
 );
 
+test.serial('each module of a hub is shown, with what it offers, until its connection stops', async (t) => {
+  const device = await startDevice(t);
+  const module = await createFolder(t);
+  await writeModule(module, { api: 1 });
+  const config = { host: '127.0.0.1', port: device.port };
+  const it = { type: 'companion', module, config, allowHosts: ['127.0.0.1'] };
+  const hub = await startTestHub(t, {
+    connections: { sim: { ...it, simulate: true }, it, more: { ...it, config: {} } },
+  });
+  await eventually(() => statusOf(hub, 'more').state === 'failed', 'a module that lacks its config');
+  await eventually(() => statusOf(hub, 'it').state === 'running', 'a running module');
+  t.deepEqual([...hub.drivers.keys()].sort(), ['it', 'more', 'sim']);
+  t.like(hub.drivers.get('more')!.state(), {
+    module: { id: 'spec-device', apiVersion: '1.14.1' },
+    missing: ['host', 'port'],
+  });
+  const view = hub.drivers.get('it')!;
+  t.deepEqual(
+    view.state().config!.map(({ id, type, min, max }) => [id, type, min, max]),
+    [
+      ['host', 'textinput', undefined, undefined],
+      ['port', 'number', 1, 65_535],
+    ],
+  );
+  t.like(view.state(), { status: 'ok', missing: [], restarts: 0 });
+  const list = (kind: 'variables' | 'feedbacks' | 'actions', search = '', item?: string) =>
+    view.list({ kind, search, from: 0, count: 10, ...(item !== undefined && { item }) });
+  t.deepEqual(await list('variables', 'AIR source'), {
+    total: 1,
+    items: [{ id: 'program', name: 'The source on the air', value: '1' }],
+  });
+  const { items } = await list('actions', '', 'say');
+  t.deepEqual(items[0]!.fields![1]!.choices, [
+    { id: 'loud', label: 'Loudly' },
+    { id: 2, label: 'Twice' },
+  ]);
+  t.deepEqual(await list('feedbacks', '', 'none'), { total: 0, items: [] });
+  hub.control('it', 'stop', writer);
+  t.false(hub.drivers.has('it'));
+  await t.throwsAsync(list('actions'), { message: /the module (?:has ended|is not running|has not answered)/ });
+});
+
 test('a .tgz runs as a folder does; damaged and foreign packages are refused with the reason', async (t) => {
   const device = await startDevice(t);
   const folder = await createFolder(t);
