@@ -102,6 +102,18 @@ test.serial('widgets show values with texts, units, tones and zones, and missing
   await widget(page, 'lamp').nth(1).locator('.lit').waitFor();
   await waitUntil(page, `getComputedStyle(document.querySelector('.bar-of')).transform.includes('0.95')`);
   await page.locator('.plot canvas').waitFor();
+  const live = (place: number) => widget(page, 'value').nth(place).locator('output').getAttribute('aria-live');
+  t.is(await live(1), 'off', 'no number is announced');
+  await waitUntil(page, async () => (await live(0)) === 'polite');
+  for (const isOpen of [false, true]) {
+    hub.write('desk/mic', isOpen, writer);
+    await widget(page, 'value')
+      .first()
+      .getByText(isOpen ? 'open' : 'closed')
+      .waitFor();
+  }
+  t.is(await live(0), 'off', 'nor a text that does not rest');
+  await waitUntil(page, async () => (await live(0)) === 'polite');
   await expectAccessible(t, page);
 });
 

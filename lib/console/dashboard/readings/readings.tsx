@@ -1,6 +1,6 @@
 // The read-only widgets: label, value, lamp, meter.
 
-import { createEffect, createMemo, createSignal, For, onMount, Show, untrack } from 'solid-js';
+import { createEffect, createMemo, createSignal, For, on, onMount, Show, untrack } from 'solid-js';
 import type { Value } from '../../../client/index.ts';
 import type { LiveParameter } from '../../hub/live-cells.ts';
 import { observeSize, type Size } from '../../page/media.ts';
@@ -22,6 +22,7 @@ export function Reading(props: WidgetProps<'value'>) {
     const plain = String(value);
     return beginningOf(Object.hasOwn(texts, plain) ? texts[plain]! : showValue(value, digits));
   });
+  const isBusy = createBusy(parameter.readable);
   const others = Object.values(texts);
   let widest = '';
   /** The strings that the text must fit; for numbers, the longest number so far. */
@@ -41,7 +42,7 @@ export function Reading(props: WidgetProps<'value'>) {
         unit={parameter.readable() === undefined ? '' : unit}
         tone={props.tone?.() ?? toneAt(zones, parameter.readable())}
         sizedFor={sizedFor()}
-        live={typeof parameter.readable() === 'number' ? 'off' : 'polite'}
+        live={typeof parameter.readable() === 'number' || isBusy() ? 'off' : 'polite'}
       />
       <WidgetFault address={address} parameter={parameter} values={props.values} />
     </>
@@ -106,6 +107,29 @@ export function Meter(props: WidgetProps<'meter'>) {
   );
 }
 
+/** A text that changes again within this time is not announced until it rests, in milliseconds. */
+const restMs = 2000;
+
+/** Returns whether a value changes so often that a screen reader would never be silent. */
+function createBusy(value: () => unknown): () => boolean {
+  const [isBusy, setBusy] = createSignal(false);
+  const resting = useDelay();
+  let changedMs = Number.NEGATIVE_INFINITY;
+  createEffect(
+    on(
+      value,
+      () => {
+        const now = performance.now();
+        if (now - changedMs < restMs) setBusy(true);
+        changedMs = now;
+        resting.start(restMs, () => setBusy(false));
+      },
+      { defer: true },
+    ),
+  );
+  return isBusy;
+}
+
 /** Only the transform changes with a value: that takes no layout. Steps that nobody sees are not drawn. */
 function scaleTo(share: number, isLying: boolean): string {
   return `scale${isLying ? 'X' : 'Y'}(${share.toFixed(3)})`;
@@ -134,7 +158,11 @@ export function Scale(props: {
     <Show when={props.isShown}>
       <ol class="scale" ref={(list) => onMount(() => observeSize(list, measure))}>
         <For each={marksOf(props.min, props.max, props.law, least())}>
-          {(mark) => <li style={{ '--share': shareOf(mark, props.min, props.max, props.law) }}>{showValue(mark)}</li>}
+          {(mark) => (
+            <li class="mark" style={{ '--share': shareOf(mark, props.min, props.max, props.law) }}>
+              {showValue(mark)}
+            </li>
+          )}
         </For>
       </ol>
     </Show>
