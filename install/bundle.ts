@@ -17,6 +17,7 @@ const programs = [
   'command/run/watchdog-thread',
   'connections/companion/process/main',
   'connections/keyboard/process/main',
+  'connections/midi/process/main',
   'connections/rest-api/dashboards/dashboard-checker',
   ...['audit', 'backup', 'copy', 'history', 'reader', 'second-reader', 'values'].map(
     (name) => `connections/store/thread/${name}-thread`,
@@ -24,7 +25,7 @@ const programs = [
 ];
 const entries = [...new Set([...modules, ...programs])];
 /** Native code and optional packages, which are not bundled. */
-const external = [/^uws-/, 'pino-pretty', '@nut-tree-fork/nut-js', 'serialport', 'uiohook-napi', 'ws'];
+const external = [/^uws-/, 'pino-pretty', '@julusian/midi', '@nut-tree-fork/nut-js', 'serialport', 'uiohook-napi', 'ws'];
 const rxjs = join(root, 'node_modules/rxjs/dist/esm');
 const shared = {
   cwd: root,

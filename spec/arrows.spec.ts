@@ -43,6 +43,7 @@ const contract = [
 const furtherRoomsOfType: Readonly<Record<string, readonly string[]>> = {
   'connections/device/': ['device/', 'expression/', 'json5/'],
   'connections/mail/': ['connections/message-template.ts', 'connections/outbox.ts', 'device/', 'nodemailer'],
+  'connections/midi/': ['device/'],
   'connections/modbus/': ['device/'],
   'connections/mqtt/': ['device/', 'expression/', 'json5/'],
   'connections/dmx/': ['device/'],
@@ -324,6 +325,7 @@ test('only programs touch process: lib/main.ts, the processes of the keyboard an
     'code-loader.ts',
     ...['guard', 'host', 'main'].map((name) => `connections/companion/process/${name}.ts`),
     'connections/keyboard/process/main.ts',
+    'connections/midi/process/main.ts',
     'flow/programs/trial-thread.ts',
     'command/run/watchdog-thread.ts',
     'command/node-version.ts',

@@ -11,6 +11,7 @@ export const registry = {
   'home-assistant': () => import('./home-assistant/home-assistant.ts').then(({ homeAssistant }) => homeAssistant),
   keyboard: () => import('./keyboard/keyboard.ts').then(({ keyboard }) => keyboard),
   mail: () => import('./mail/mail.ts').then(({ mail }) => mail),
+  midi: () => import('./midi/midi.ts').then(({ midi }) => midi),
   modbus: () => import('./modbus/modbus.ts').then(({ modbus }) => modbus),
   mqtt: () => import('./mqtt/mqtt.ts').then(({ mqtt }) => mqtt),
   nats: () => import('./nats/nats.ts').then(({ nats }) => nats),

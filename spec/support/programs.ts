@@ -40,6 +40,7 @@ export const programs = {
   ser2net: command('ser2net'),
   snmp: { packages: ['snmp'], isThere: () => ['snmpget', 'snmptrap'].every((name) => pathOf(name) !== undefined) },
   snmpd: command('snmpd'),
+  sndio: { packages: ['sndiod', 'sndio-tools'], isThere: () => ['sndiod', 'midicat'].every(pathOf) },
   socat: command('socat'),
   'python3-websockets': {
     packages: ['python3-websockets'],
