@@ -25,7 +25,15 @@ const programs = [
 ];
 const entries = [...new Set([...modules, ...programs])];
 /** Native code and optional packages, which are not bundled. */
-const external = [/^uws-/, 'pino-pretty', '@julusian/midi', '@nut-tree-fork/nut-js', 'serialport', 'uiohook-napi', 'ws'];
+const external = [
+  /^uws-/,
+  'pino-pretty',
+  '@julusian/midi',
+  '@nut-tree-fork/nut-js',
+  'serialport',
+  'uiohook-napi',
+  'ws',
+];
 const rxjs = join(root, 'node_modules/rxjs/dist/esm');
 const shared = {
   cwd: root,

@@ -235,15 +235,19 @@ test('a device that reads nothing never blocks the hub, and gets the last value'
 
 test('the process of a port may be killed, or hang: another one takes over', async (t) => {
   const server = await startSndio(t);
-  const hub = await start(t, { path: server.path, parameters: { knob: { control: 7 } } });
+  const hub = await start(t, { path: server.path, connectTimeout: '1m', parameters: { knob: { control: 7 } } });
   await isRunning(hub);
   for (const [signal, reason] of [
     ['SIGKILL', /the process of the port ended: SIGKILL$/],
     ['SIGSTOP', /the process of the port stopped responding$/],
   ] as const) {
-    process.kill(portProcess(server.path.in), signal);
+    const pid = portProcess(server.path.in);
+    process.kill(pid, signal);
     await eventually(() => isStale(hub, 'knob'), 'stale values');
     t.regex(reasonOf(hub), reason);
+    await eventually(() => !existsSync(`/proc/${pid}`), 'a process that is gone');
+    server.unplug(); // unlike a device, a pipe ends with its reader
+    await server.plug();
     await isRunning(hub);
     const next = signal === 'SIGKILL' ? 1 : 2;
     await server.send(Buffer.of(0xb0, 7, next));

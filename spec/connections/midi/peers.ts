@@ -2,9 +2,10 @@
 // for a raw MIDI device. What the hub sends arrives at port 0, and what is sent to port 1 arrives at the hub.
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as after } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import { eventually } from '../../support/deadline.ts';
 import { createFolder } from '../../support/folder.ts';
@@ -45,16 +46,29 @@ export async function startSndio(t: ExecutionContext): Promise<MidiServer> {
   const [from, to, kept] = [join(folder, 'in'), join(folder, 'out'), join(folder, 'kept')];
   execFileSync('mkfifo', [from, to]);
   start('midicat', '-q', `midithru,${number}/0`, '-o', kept);
-  await eventually(() => existsSync(kept), 'a listener');
+  const sendTo = async (port: number, bytes: Uint8Array) => {
+    const child = start('midicat', '-q', `midithru,${number}/${port}`, '-i', '-');
+    child.stdin!.end(bytes);
+    await new Promise((resolve) => child.once('exit', resolve));
+  };
+  const probe = hexOf('d000'); // until the listener is connected, the server drops everything
+  await eventually(async () => {
+    await sendTo(0, probe);
+    return existsSync(kept) && readFileSync(kept).length > 0;
+  }, 'a listener');
   let devices: ChildProcess[] = [];
   const server: MidiServer = {
     path: { in: from, out: to },
     async send(bytes) {
-      const child = start('midicat', '-q', `midithru,${number}/1`, '-i', '-');
-      child.stdin!.end(bytes);
-      await new Promise((resolve) => child.once('exit', resolve));
+      await eventually(() => devices.every(isConnected), 'devices that are connected to the server');
+      await after(200); // the server has answered
+      await sendTo(1, bytes);
     },
-    received: () => readFileSync(kept),
+    received() {
+      let bytes = readFileSync(kept);
+      while (bytes.subarray(0, probe.length).equals(probe)) bytes = bytes.subarray(probe.length);
+      return bytes;
+    },
     unplug() {
       for (const child of devices) child.kill('SIGKILL');
       devices = [];
@@ -71,4 +85,16 @@ export async function startSndio(t: ExecutionContext): Promise<MidiServer> {
   };
   await server.plug();
   return server;
+}
+
+const hexOf = (text: string) => Buffer.from(text, 'hex');
+
+/** Whether a process of midicat has both its pipe and its connection to the server. */
+function isConnected({ pid }: ChildProcess): boolean {
+  try {
+    const folder = `/proc/${pid}/fd`;
+    return readdirSync(folder).some((fd) => Number(fd) > 2 && readlinkSync(join(folder, fd)).startsWith('socket:'));
+  } catch {
+    return false; // one was closed in the meantime
+  }
 }
