@@ -217,6 +217,23 @@ for (const api of [1, 2] as const) {
     }
   });
 
+  test.serial(`API ${api}: of a flood of log entries some are logged, and how many were not`, async (t) => {
+    const device = await startDevice(t);
+    const settings = { values: {}, writes: { say: { action: 'say', options: { text: 'x', how: 'loud', now: true } } } };
+    const hub = await start(t, { api }, settings, device.port);
+    await eventually(() => statusOf(hub, 'it').state === 'running', 'a running module');
+    for (let count = 0; count < 200; count++) hub.write('it/say', true, writer);
+    const isDropped = () => {
+      hub.write('it/say', true, writer);
+      return hub.drivers
+        .get('it')!
+        .state()
+        .log.some(({ text }) => /^\d+ more log entries within a second were dropped$/.test(text));
+    };
+    await eventually(isDropped, 'a count of what was dropped');
+    t.true(hub.lines.some(({ message }) => /^module spec-device 1\.2\.3: says x$/.test(message)));
+  });
+
   test.serial(`API ${api}: floods of 100,000 variables and of error output do not reach the hub`, async (t) => {
     const device = await startDevice(t);
     const flood = await start(t, { api, mode: 'flood at init' }, { memory: 512 }, device.port);

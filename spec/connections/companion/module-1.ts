@@ -65,6 +65,7 @@ class Device extends InstanceBase<Config> {
           { type: 'checkbox', id: 'now', label: 'At once', default: true },
         ],
         callback: async ({ options: { text, how, now } }) => {
+          this.log('info', `says ${text}`);
           await this.#socket?.send(`say ${text} ${how} ${now}\n`);
         },
       },

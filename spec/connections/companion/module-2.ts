@@ -64,6 +64,7 @@ export default class Device extends InstanceBase<Types> {
           { type: 'checkbox', id: 'now', label: 'At once', default: true },
         ],
         callback: async ({ options: { text, how, now } }) => {
+          this.log('info', `says ${text}`);
           await this.#socket?.send(`say ${text} ${how} ${now}\n`);
         },
       },

@@ -83,7 +83,12 @@ export class Reporter {
 
   log(level: unknown, message: unknown): void {
     const second = Math.floor(performance.now() / 1000);
-    if (second !== this.#second) this.#logged = 0;
+    if (second !== this.#second) {
+      const dropped = this.#logged - logsPerSecond;
+      if (dropped > 0)
+        this.#link.send({ log: 'warn', text: `${dropped} more log entries within a second were dropped` });
+      this.#logged = 0;
+    }
     this.#second = second;
     if (++this.#logged > logsPerSecond) return;
     const known = (['debug', 'info', 'warn', 'error'] as const).find((one) => one === level);
