@@ -192,8 +192,9 @@ export function RulesOf(props: { readonly address: string; readonly isWritable: 
       <section class="rules-of" aria-label="Rules">
         <h3>Rules</h3>
         <Show when={mayEdit()}>
-          <a href={linkToNewRule({ from: props.address })}>New rule from this parameter</a>{' '}
+          <a href={linkToNewRule({ from: props.address })}>New rule from this parameter</a>
           <Show when={props.isWritable}>
+            {' · '}
             <a href={linkToNewRule({ to: props.address })}>New rule to this parameter</a>
           </Show>
         </Show>

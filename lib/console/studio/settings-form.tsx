@@ -295,20 +295,27 @@ function ListField(props: FieldProps & { readonly item: Schema }) {
 
 function ObjectField(props: FieldProps & { readonly properties: Readonly<Record<string, Schema>> }) {
   const values = () => (isObject(props.value) ? props.value : {});
+  /** Whether a part is a list or has parts of its own: then each part has a line, with its name. */
+  const isDeep = Object.values(props.properties).some((schema) => /array|object/.test(String(plain(schema).type)));
   return (
-    <span class="entry">
+    <span class={isDeep ? 'list' : 'entry'}>
       <For each={Object.entries(props.properties)}>
         {([name, schema]) => (
-          <Field
-            label={`${props.label}: ${name}`}
-            schema={plain(schema)}
-            value={values()[name]}
-            isWrong={props.isWrong}
-            change={(value) => {
-              const { [name]: _, ...others } = values();
-              props.change(value === undefined ? others : { ...values(), [name]: value });
-            }}
-          />
+          <span class={isDeep ? 'part' : 'bare'}>
+            <Show when={isDeep}>
+              <small>{name}</small>
+            </Show>
+            <Field
+              label={`${props.label}: ${name}`}
+              schema={plain(schema)}
+              value={values()[name]}
+              isWrong={props.isWrong}
+              change={(value) => {
+                const { [name]: _, ...others } = values();
+                props.change(value === undefined ? others : { ...values(), [name]: value });
+              }}
+            />
+          </span>
         )}
       </For>
     </span>
