@@ -248,6 +248,7 @@ export class Writer {
     this.#header(universal.relativeOid, this.length - end);
   }
 
+  /** Writes a primitive item with this content. */
   primitive(tag: number, bytes: Uint8Array): void {
     this.encoded(bytes);
     this.#header(tag, bytes.length);

@@ -64,6 +64,7 @@ interface Member {
 class SharedPort {
   readonly #port: UdpPort;
   readonly #members = new Set<Member>();
+  readonly #byAddress = new Map<string, Set<Member>>();
   #isOpen = false;
 
   constructor(bind: Place) {
@@ -73,12 +74,20 @@ class SharedPort {
 
   join(member: Member): void {
     this.#members.add(member);
+    for (const address of member.addresses) {
+      const members = this.#byAddress.get(address) ?? new Set();
+      this.#byAddress.set(address, members.add(member));
+    }
     if (this.#isOpen) queueMicrotask(() => this.#members.has(member) && member.listener.opened());
     else if (this.#members.size === 1) this.#open();
   }
 
   leave(member: Member): Promise<void> {
     this.#members.delete(member);
+    for (const address of member.addresses) {
+      const members = this.#byAddress.get(address);
+      if (members?.delete(member) && members.size === 0) this.#byAddress.delete(address);
+    }
     return this.#members.size === 0 ? this.#port.close() : Promise.resolve();
   }
 
@@ -96,15 +105,17 @@ class SharedPort {
         this.#isOpen = false;
         const members = [...this.#members];
         this.#members.clear();
+        this.#byAddress.clear();
         for (const { listener } of members) listener.closed(reason);
       },
       received: (bytes) => {
         const sender = this.#port.sender!;
         const address = sender.host.replace(/^::ffff:/, '');
         const packet = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-        const members = [...this.#members].filter(({ addresses }) => addresses.has(address));
-        for (const member of members) member.received(packet, sender);
-        if (members.length === 0) this.#refuse(packet, 'expected a notification from a device that a connection names');
+        const members = this.#byAddress.get(address);
+        for (const member of members ?? []) member.received(packet, sender);
+        if (members === undefined)
+          this.#refuse(packet, 'expected a notification from a device that a connection names');
       },
     });
   }
