@@ -1,6 +1,6 @@
 // The connection type `midi`: controllers, mixing desks, lamps and motor faders over MIDI: ports of this machine, raw devices, TCP, serial.
 
-import { Observable } from 'rxjs';
+import { Observable, type Subscription } from 'rxjs';
 import { DeviceLink } from '../../device/link.ts';
 import type { Transport } from '../../device/transport.ts';
 import { claimFile } from '../claim.ts';
@@ -13,6 +13,8 @@ import { declarationOf, itemsOf, type MidiSettings, settingsSchema } from './set
 
 /** The device whose values are stale while the port is away. What the hub sends belongs to the hub. */
 const deviceName = 'device';
+/** How long a device that says nothing must stay open until it counts as working, in milliseconds. */
+const provedMs = 5000;
 
 export const midi = defineConnectionType({
   type: 'midi',
@@ -56,6 +58,7 @@ function run(context: ConnectionContext<MidiSettings>, played?: Transport): Obse
       wire: (direction, bytes, fault) => context.wire(direction, bytes, fault),
       lost: (reason) => log.warn({}, reason, 'trigger dropped'),
     });
+    let proving: Subscription | undefined;
     const link: DeviceLink = new DeviceLink(
       {
         ...{ transports: [transport], connectTimeoutMs: connectTimeout, idleTimeoutMs: idleTimeout, scheduler },
@@ -63,15 +66,19 @@ function run(context: ConnectionContext<MidiSettings>, played?: Transport): Obse
       },
       {
         opened: () => {
-          link.prove();
+          proving = scheduler.schedule(() => link.prove(), provedMs);
           loss.end();
           subscriber.next({ state: 'running' });
           subscriber.next({ stale: false });
           subscriber.next({ stale: false, device: deviceName });
           session.opened(({ id }) => own(id)?.value);
         },
-        received: (bytes) => session.received(bytes),
+        received: (bytes) => {
+          link.prove();
+          session.received(bytes);
+        },
         ended: (reason) => {
+          proving?.unsubscribe();
           session.closed();
           subscriber.next({ state: 'degraded', reason: `${transport.name}: ${reason}` });
           subscriber.next({ stale: true, device: deviceName });
@@ -92,6 +99,7 @@ function run(context: ConnectionContext<MidiSettings>, played?: Transport): Obse
     return () => {
       for (const one of writing) one.unsubscribe();
       loss.end();
+      proving?.unsubscribe();
       session.closed();
       context.finish(link.stop());
     };
