@@ -118,7 +118,7 @@ function Row(props: {
         {formatSpan(props.now() - Date.parse(props.connection.since))}
       </td>
       <td class="nowrap actions">
-        <Show when={props.connection.type === 'companion'}>
+        <Show when={props.connection.driver}>
           <a class="button" href={linkTo('driver', { connection: id })} aria-label={`Driver of ${id}`}>
             Driver
           </a>

@@ -291,7 +291,7 @@ function Help() {
         Run <code>patchbay drivers add FILE.tgz</code> where the flow files are: it checks a module and copies it to the
         folder <code>drivers</code>. Then add a connection:
       </p>
-      <code>{"mixer: { type: 'companion', module: 'drivers/FILE.tgz' }"}</code>
+      <code>{'mixer: { type: "companion", module: "drivers/FILE.tgz" }'}</code>
     </details>
   );
 }

@@ -54,6 +54,7 @@ export const connectionStatus = named(
       })
       .describe('The traffic of a connection to a device since its start')
       .optional(),
+    driver: yes.describe('The connection hosts a driver module: see /hub/drivers/{id}').optional(),
     device: z
       .strictObject({
         staleSince: time.describe('When the device went offline; omitted while it is online').optional(),

@@ -102,7 +102,9 @@ test('a surface over WebSocket gets bitmaps with colour, text and image, and col
   t.is(pixelOf(image, 10, 80), '#0000ff');
   t.is(pixelOf(image, 80, 80), '#112233'); // transparent
   for (const wrong of ['abc', pngOf(513, 1, Array(513 * 4).fill(0)), pngOf(4, 4, [0, 0, 0, 0])])
-    t.throws(() => hub.write('it/wall/cut/image', wrong, writer), { message: /expected (?:a|an) (?:PNG|complete|image)/ });
+    t.throws(() => hub.write('it/wall/cut/image', wrong, writer), {
+      message: /expected (?:a|an) (?:PNG|complete|image)/,
+    });
 });
 
 /** A PNG image in base64, of RGBA pixels. */

@@ -13,6 +13,7 @@ import {
 } from '../../../wire/http/operation.ts';
 import { count } from '../../../wire/http/shape.ts';
 import { toIsoTime } from '../../../wire/time.ts';
+import type { HubPort } from '../../hub-port.ts';
 import { decodePath } from '../input/request-path.ts';
 import { action, page } from './endpoint.ts';
 import { termOf } from './rules.ts';
@@ -25,7 +26,10 @@ export const endpoints = [
     tag: 'operation',
     summary: 'The state of each connection',
     answer: connectionList,
-    read: ({ hub }) => ({ structure: hub.structure, connections: hub.connections().map(describeConnection) }),
+    read: ({ hub }) => ({
+      structure: hub.structure,
+      connections: hub.connections().map((status) => describeConnection(status, hub)),
+    }),
   }),
   page({
     path: '/hub/wire/{id}',
@@ -69,13 +73,21 @@ export const endpoints = [
           'conflict',
           `${action}: expected a connection other than "${id}", which receives this request`,
         );
-      return describeConnection(hub.control(target, action, by, termOf(until, reason)));
+      return describeConnection(hub.control(target, action, by, termOf(until, reason)), hub);
     },
   }),
 ];
 
-function describeConnection({ since, device, ...status }: model.ConnectionStatus): ConnectionStatus {
-  return { ...status, since: toIsoTime(since), ...(device && { device: describeDevice(device) }) };
+function describeConnection(
+  { since, device, ...status }: model.ConnectionStatus,
+  { drivers }: Pick<HubPort, 'drivers'>,
+): ConnectionStatus {
+  return {
+    ...status,
+    since: toIsoTime(since),
+    ...(drivers.has(status.id) && { driver: true as const }),
+    ...(device && { device: describeDevice(device) }),
+  };
 }
 
 function describeDevice({ staleSince, pending, isSimulated }: model.DeviceStatus): ConnectionStatus['device'] {
