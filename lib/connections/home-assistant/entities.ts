@@ -268,6 +268,11 @@ export class Entities {
       else if (!this.#isDiscovered(entity.id)) this.#forgetEntity(entity);
     }
     const isAll = (discover?.include.length ?? 0) > 0;
+    if (!isAll && ids.size === 0) {
+      this.#subscription = undefined; // an empty list would mean all entities
+      this.#complete();
+      return;
+    }
     let isFirst = true;
     this.#subscription = this.#session.send(
       { type: 'subscribe_entities', ...(!isAll && { entity_ids: [...ids] }) },

@@ -135,6 +135,23 @@ test('a write calls the natural action of its domain, is pending, and is the cau
   ]);
 });
 
+test('a connection that only calls actions follows no entities', async (t) => {
+  const server = await startServer(t);
+  const settings = {
+    values: { announce: values.announce, flash: { service: 'light.turn_on', data: { flash: 'short' } } },
+  };
+  const hub = await start(t, server, { settings });
+  await isRunning(hub);
+  hub.write('home/announce', 'on air', writer);
+  hub.write('home/flash', true, writer);
+  const calls: string[] = [];
+  await eventually(async () => calls.push(...(await server.calls())) >= 2, 'two actions');
+  t.deepEqual(calls, ['notify.phone {"message":"Studio: on air"}', 'light.turn_on {"flash":"short"}']);
+  server.tell({ set: ['light.plain', 'off'] });
+  await server.calls();
+  t.deepEqual(listed(hub), ['home/announce', 'home/flash']);
+});
+
 test('an error is the sentence of Home Assistant, and a wrong value never leaves', async (t) => {
   const server = await startServer(t);
   const settings = {

@@ -376,7 +376,8 @@ async function serve(task: ServerTask): Promise<(message: ServerMessage) => void
     call_service: async (client, id, message) => result(client, id, await call(message)),
     ...(isSince(2022, 4) && {
       subscribe_entities(client: Client, id: number, { entity_ids: ids }: Message) {
-        const only = ids === undefined ? undefined : new Set(ids as string[]);
+        const some = new Set((ids ?? []) as string[]);
+        const only = some.size === 0 ? undefined : some; // an empty list means all
         client.entities.set(id, only);
         result(client, id);
         const chosen = [...states].filter(([one]) => only?.has(one) !== false);
