@@ -54,8 +54,9 @@ export function readManifest(bytes: Buffer): Manifest {
   const data = readJsonObject(bytes.toString(), { where: manifestName });
   if (data.format !== format)
     throw new HubError('bad-request', `${manifestName}: expected format ${format}, got ${describe(data.format)}`);
-  const { data: manifest, error } = schema.safeParse(data);
+  const { data: manifest, error } = schema.safeParse(data, { reportInput: true });
   if (error === undefined) return manifest;
-  const where = error.issues[0]!.path.join('.');
-  throw new HubError('bad-request', `${manifestName}: ${where}: expected a value in the format that the hub writes`);
+  const { path, input } = error.issues[0]!;
+  const expected = 'expected a value as written by patchbay backup';
+  throw new HubError('bad-request', `${manifestName}: ${path.join('.')}: ${expected}, got ${describe(input)}`);
 }

@@ -20,7 +20,7 @@ export interface HubSettings extends Partial<LinkTimes> {
 }
 
 /**
- * The number of changes or fires of a parameter that this client did not receive, because it read too slowly or because the hub never
+ * The number of changes or firings of a parameter that this client did not receive, because it read too slowly or because the hub never
  * received them from another hub.
  */
 export interface Loss {
@@ -36,13 +36,13 @@ export interface Hub {
   readonly stale: boolean;
   /** Whether the values may be outdated. Hot, replays last, distinct, completes with `close()`. */
   readonly stale$: Stream<boolean>;
-  /** The losses of changes and fires. Hot, replays nothing. */
+  /** The losses of changes and firings. Hot, replays nothing. */
   readonly lost$: Stream<Loss>;
   /** Resolves when all subscribed values have arrived. Rejects when the link to the hub is permanently closed. */
   whenLive(): Promise<void>;
   /** Returns a parameter. Errors on subscribing: a `RangeError` for an address that is empty or has more than 1,024 characters. */
   param(address: string): Parameter;
-  /** Returns a stream that emits 1 for each fire of a trigger. */
+  /** Returns a stream that emits 1 for each firing of a trigger. */
   fired(address: string): Stream<1>;
   /** Returns the parameters that match a request, for lists, and for more parameters than `param` can follow. */
   select(request?: SelectionRequest): Selection;

@@ -9,7 +9,7 @@ import type { Pool } from './subscriptions/pool.ts';
 
 /**
  * A parameter of the hub, as a program sees it. As a stream: hot, replays the known value, then emits each change; emits undefined when the
- * value becomes unknown, and 1 for each fire of a trigger. The properties are up to date only while the stream has a subscriber.
+ * value becomes unknown, and 1 for each firing of a trigger. The properties are up to date only while the stream has a subscriber.
  */
 export interface Parameter extends Stream<Value | undefined>, ParameterView {
   /** Whether the value, or the parameter itself, may have changed because the link is down or `staleSince` is set. */
@@ -86,7 +86,7 @@ export function createParameter(address: string, options: ParameterOptions): Par
   return Object.defineProperties(stream, Object.getOwnPropertyDescriptors(own)) as Parameter;
 }
 
-/** Emits 1 to an observer for each fire of a trigger. Returns a function that ends the emissions. */
+/** Emits 1 to an observer for each firing of a trigger. Returns a function that ends the emissions. */
 export function watchFires(pool: Pool, address: string, observer: Observer<1>): () => void {
   const parameter = pool.join(address);
   parameter.fires ??= new Emitter();

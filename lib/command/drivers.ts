@@ -19,11 +19,7 @@ const usualFolder = 'drivers';
 const mostMapped = 20;
 
 export function register(cli: Cli): void {
-  const drivers = command(
-    cli,
-    'drivers',
-    'list, add and describe driver modules for connections of the type companion',
-  );
+  const drivers = command(cli, 'drivers', 'list, add and describe driver modules for connections of type companion');
   drivers
     .command('list')
     .description('list the driver modules in a folder')

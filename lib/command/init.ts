@@ -179,7 +179,7 @@ export function replaceOnce(text: string, from: string, to: string): string {
 function addOwn(files: Map<string, string>, call: string, options: InitOptions, flowFile: string, page?: string): void {
   const { data = `${defaultFolder}/data`, image = '' } = options;
   const console = 'The console is at <http://localhost:17011/hub/>';
-  const dashboard = `, the dashboard at\n  <http://localhost:17011/hub/#/dashboards?name=${page}>`;
+  const dashboard = `, and the dashboard is at\n  <http://localhost:17011/hub/#/dashboards?name=${page}>`;
   files.set(
     'README.md',
     `# A studio

@@ -9,7 +9,7 @@ import type { Console } from './console.ts';
 import { type RemoteOptions, request, respond } from './remote/ask-hub.ts';
 
 export function register(cli: Cli): void {
-  remoteCommand(cli, 'types', 'print a declaration file with every address for flow files written in TypeScript')
+  remoteCommand(cli, 'types', 'print TypeScript declarations of all addresses, for flow files written in TypeScript')
     .argument(...flowFiles)
     .option('--module <name>', 'module from which the flow files import defineFlow', 'patchbay-hub')
     .option(

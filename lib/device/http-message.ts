@@ -111,8 +111,8 @@ export class HttpMessage extends Message {
 }
 
 /**
- * Parses the messages of a device in a test: `HTTP 404 Not Found`, events in their wire format, or the body of an answer with the status
- * 200.
+ * Parses the messages of a device in a test: `HTTP 404 Not Found`, events in their wire format, or the body of an answer with
+ * status 200.
  */
 export function readPlayed(text: string, format: TreeFormat): readonly HttpMessage[] {
   const first = /^HTTP(?:\/\d(?:\.\d)?)? (\d{3}) ?([^\n]*)(?:\n|$)/.exec(text);

@@ -118,7 +118,7 @@ export interface ExpressionBody {
   readonly when: RuleExpression | undefined;
   readonly map: RuleExpression | undefined;
   readonly pipe: readonly PreparedStep[];
-  /** The type of the values that the steps emit. T stands for the fire of a trigger. Undefined if the type is not known in advance. */
+  /** The type of the values that the steps emit. T stands for the firing of a trigger. Undefined if the type is not known in advance. */
   readonly result: ValueType | undefined;
   /** The expression for each destination, in the order of `to`. Undefined if all destinations receive the value that the steps emit. */
   readonly split: readonly RuleExpression[] | undefined;

@@ -211,7 +211,7 @@ export class Editor implements Editing {
     const added = await this.#findAllowed(join(dirname(listed.name), `${name}.json5`), true, rights);
     const [template, text, taken] = await Promise.all([found, listed, added].map((one) => readPatiently(one.path)));
     if (taken !== undefined)
-      throw new HubError('conflict', `${added.name}: expected a free name, but this file already exists`);
+      throw new HubError('conflict', `${added.name}: expected an unused file name, but this file already exists`);
     if (template === undefined || text === undefined)
       throw new HubError('not-found', `${found.name}: the file is gone`);
     if ([template, text].some((one) => shown(one.text) !== one.text))

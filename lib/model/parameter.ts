@@ -122,7 +122,7 @@ export interface Parameter {
   readonly wanted?: Change | undefined;
   readonly about?: About | undefined;
   readonly value: Value | undefined;
-  /** The change that set the current value, or the last fire of a trigger. */
+  /** The change that set the current value, or the last firing of a trigger. */
   readonly lastChange: Change | undefined;
   /**
    * Data that the first gateway that sends the parameter's changes keeps here. A table lookup would cost another memory access per change.

@@ -89,7 +89,7 @@ function codeOf(all: string, code?: string, bracedCode?: string): string {
 
 function tooManySteps(maxSteps: number, steps: number): RegexMistake {
   const expected = `expected a regular expression of at most ${maxSteps} steps`;
-  const message = `${expected} (n repetitions of a part count n times), got about ${Math.ceil(steps)}`;
+  const message = `${expected} (a part that is repeated n times counts n times), got about ${Math.ceil(steps)}`;
   return new RegexMistake(message, { steps });
 }
 

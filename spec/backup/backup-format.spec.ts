@@ -124,11 +124,11 @@ const manifests: readonly (readonly [text: string, message: RegExp])[] = [
   ['{"format":2}', /^patchbay-backup\.json: expected format 1, got 2 \(number\)$/],
   [
     JSON.stringify({ format: 1, ...head, files: [null] }),
-    /^patchbay-backup\.json: files\.0: expected a value in the format that the hub writes/,
+    /^patchbay-backup\.json: files\.0: expected a value as written by patchbay backup, got /,
   ],
   [
     JSON.stringify({ format: 1, ...head, run: [5], files: [] }),
-    /^patchbay-backup\.json: run\.0: expected a value in the format that the hub writes/,
+    /^patchbay-backup\.json: run\.0: expected a value as written by patchbay backup, got /,
   ],
 ];
 

@@ -74,7 +74,7 @@ for (const version of [1, 2] as const)
       await page.getByText(/also needs host \(textinput, such as "127.0.0.1"\), port/).waitFor();
       await page.locator('[data-field=host]').getByText('missing').waitFor();
       t.is(hub.find('it/program'), undefined);
-      await button(page, 'Fill in what the module suggests').click();
+      await button(page, 'Use the suggested values').click();
       await button(page, 'Allow 127.0.0.1').click();
       await apply(page);
       await eventually(() => statusOf(hub, 'it').state === 'running', 'a running module');

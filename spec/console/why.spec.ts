@@ -102,7 +102,7 @@ test.serial('a typed address is explained; an unknown or missing one is reported
   t.teardown(() => page.context().close()); // other files of specs go on in this process
   await page.setViewportSize(phone);
   await goTo(page, '#/why');
-  const field = page.getByRole('combobox', { name: 'Address of the parameter' });
+  const field = page.getByRole('combobox', { name: 'Parameter address' });
   const asked: string[] = [];
   page.on('request', (request) => {
     const { pathname, search } = new URL(request.url());

@@ -4,7 +4,7 @@ import type { About, Access } from '../../model/parameter.ts';
 import type { Value, ValueType } from '../../model/value.ts';
 import type { Emitter } from '../stream.ts';
 
-/** The new value of a parameter: undefined if the value has become unknown, 1 for the fire of a trigger. */
+/** The new value of a parameter: undefined if the value has become unknown, 1 for the firing of a trigger. */
 export interface Change {
   readonly address: string;
   readonly value: Value | undefined;

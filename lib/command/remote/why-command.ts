@@ -55,7 +55,7 @@ function printCauses({ chain, forgotten }: Causes, console: Console): void {
   if (forgotten > 0) console.print(`… and ${counted(forgotten, 'earlier change')}, no longer stored`);
 }
 
-/** Prints the last runs of a rule, newest first, one per line. Errors: the same as `explain`. */
+/** Prints the most recent runs of a rule, newest first, one per line. Errors: the same as `explain`. */
 export async function trace(rule: string, options: RemoteOptions, console: Console): Promise<number> {
   const answer = await request(options, `/hub/trace?${new URLSearchParams({ rule })}`, {});
   for (const { rule: name, file, isAlwaysRecorded, runs } of JSON.parse(answer) as RuleTraces) {
@@ -66,7 +66,9 @@ export async function trace(rule: string, options: RemoteOptions, console: Conso
     console.print(printable(`rule "${name}" (${file}): ${last}`));
     for (const run of runs) console.print(printable(`${localTime(run.time)}  ${describeRun(run)}`));
     if (!isAlwaysRecorded)
-      console.print('this rule only copies values: its runs are recorded for the next five minutes');
+      console.print(
+        'this rule only copies values, so its runs are recorded only on request: recording is now on for five minutes',
+      );
   }
   return 0;
 }

@@ -157,7 +157,7 @@ export class DriverProcess {
     return new Promise((answer, fail) => {
       const timer = this.#options.scheduler.schedule(() => {
         this.#asked.delete(list);
-        fail(new HubError('unavailable', `the module has not answered within ${listMs / 1000} s`));
+        fail(new HubError('unavailable', `the module did not answer within ${listMs / 1000} s`));
       }, listMs);
       this.#asked.set(list, { text: '', timer, answer, fail });
       this.send({ list, question });
@@ -254,7 +254,7 @@ export class DriverProcess {
       this.#heardMs += Math.max(0, now - dueMs); // while the hub itself was busy, it could not hear
       const limitMs = this.#hasSpoken ? answerMs : startMs;
       if (now - this.#heardMs > limitMs) {
-        this.#kill(`it did not answer for ${limitMs / 1000} s`);
+        this.#kill(`it did not answer within ${limitMs / 1000} s`);
         return;
       }
       this.send({ ping: ++this.#pings });

@@ -20,7 +20,7 @@ export class LastAnswers {
 
   /** Returns the answer to a question. `read` decodes the body unless it equals the body of the last answer. */
   read(question: string, body: Uint8Array, head: HttpHead, read: () => HttpMessage): HttpMessage {
-    if (body.length === 0) return read(); // for example, an answer with the status 304
+    if (body.length === 0) return read(); // for example, an answer with status 304
     const last = this.#answers.get(question);
     if (last !== undefined && areEqual(last.body, body)) {
       last.message = last.message.withHead(head); // with the new headers, because a message is parsed only when a pattern needs it

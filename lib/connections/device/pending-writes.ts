@@ -192,7 +192,7 @@ export class PendingWrites {
     if (marks.some((mark) => [...mark].some((byte) => byte < 32 && bytes.includes(byte)) || bytes.includes(mark)))
       throw new HubError(
         'out-of-range',
-        'expected a value that does not contain the end mark of a message, got one that does',
+        'expected a value that contains none of the characters that start or end a message',
       );
   }
 

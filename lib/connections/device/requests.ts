@@ -40,7 +40,7 @@ export interface SentRequest {
   readonly isWrite: boolean;
   /** The text of the request without the ETag of the last answer. */
   text: string;
-  /** Whether the request contains an ETag, so that the device may answer with the status 304. */
+  /** Whether the request contains an ETag, so that the device may answer with status 304. */
   isConditional: boolean;
 }
 

@@ -70,7 +70,7 @@ export const settingsSchema = z
       .enum(['value', 'float32'], { error: 'value or float32' })
       .default('value')
       .describe(
-        'A provider: how values of meters of the type F are sent. float32: as bytes with a descriptor, for consumers that read no real numbers',
+        'A provider: how values of meters of type F are sent. float32: as bytes with a descriptor, for consumers that read no real numbers',
       ),
     requestsPerSecond: integerSetting(1, 1_000_000)
       .default(10_000)

@@ -3,6 +3,7 @@
 // packets expensive.
 
 import { shortestFloat } from '../../model/digits.ts';
+import { describe } from '../../model/error.ts';
 
 /** The maximum size of a packet, in bytes: the UDP limit, which is applied to TCP as well. */
 export const maxPacketBytes = 65_507;
@@ -261,7 +262,7 @@ function encodeArgument(tag: string, value: OscValue): Buffer {
     }
     case 'c': {
       const [character = '', ...others] = String(value);
-      if (character === '' || others.length > 0) throw new Error('expected one character');
+      if (character === '' || others.length > 0) throw new Error(`expected one character, got ${describe(value)}`);
       return uint32(character.codePointAt(0)!);
     }
     case 'r':

@@ -65,7 +65,7 @@ const maxArcs = 128;
 
 const oidPattern = /^[012](?:\.(?:0|[1-9]\d{0,9}))+$/;
 
-/** Returns whether a text is an OID: `1.3.6.1.2.1.1.5.0`. */
+/** Returns whether a string is an OID, such as `1.3.6.1.2.1.1.5.0`. */
 export function isOid(text: string): boolean {
   if (!oidPattern.test(text)) return false;
   const arcs = text.split('.').map(Number);

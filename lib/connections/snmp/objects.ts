@@ -26,7 +26,7 @@ import type { ColumnSettings, ObjectType, ParameterSettings, SnmpSettings } from
 
 /** The maximum number of parameters per connection, including those of tables. */
 export const maxParameters = 20_000;
-/** The maximum length of a text that is written, in bytes. */
+/** The maximum length of a string that is written, in bytes. */
 const maxWrittenBytes = 1400;
 
 /** The notifications that set a parameter. */
@@ -88,7 +88,7 @@ export function itemsOf(settings: SnmpSettings): Items {
   return items;
 }
 
-/** Returns whether an item's value is read from the device, as opposed to taken from notifications only. */
+/** Returns whether an item's value is read from the device. Write-only items and items that only receive notifications are not read. */
 export function isRead({ access, trap }: Item): boolean {
   return trap === undefined && access !== 'write-only';
 }

@@ -120,7 +120,7 @@ export class StoreThread<Request, Answer> {
 
   async #askNow(request: Request, transfer: readonly ArrayBuffer[]): Promise<Answer> {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-    const fail = (error: unknown) => reject(new Error(`the thread that ${this.#what} has ended: ${messageOf(error)}`));
+    const fail = (error: unknown) => reject(new Error(`the thread that ${this.#what} failed: ${messageOf(error)}`));
     const exit = () => fail('it exited unexpectedly');
     if (this.#isEnded) {
       exit();

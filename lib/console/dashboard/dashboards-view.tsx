@@ -41,7 +41,7 @@ function List() {
       </Show>
       <Show when={data()?.dashboards.length === 0}>
         <p class="note">
-          <Show when={mayManage()} fallback="You may not open any dashboard.">
+          <Show when={mayManage()} fallback="You do not have permission to open any dashboards.">
             No dashboards yet. A dashboard is a JSON5 file in the folder set by <code>dashboards</code> in the REST API
             connection. <code>patchbay schema --dashboard</code> prints its JSON Schema.
           </Show>

@@ -134,7 +134,7 @@ export function useControl(props: Pick<WidgetProps<'select'>, 'values'>, address
 const flashMs = 400;
 
 /**
- * Returns whether a widget is lit. A trigger makes the widget flash on each fire; any other parameter lights the widget at the value
+ * Returns whether a widget is lit. A trigger makes the widget flash on each firing; any other parameter lights the widget at the value
  * `equals` or, if omitted, at values that D-02 converts to true.
  */
 export function createLit(parameter: LiveParameter, equals?: Value): () => boolean {

@@ -243,7 +243,7 @@ function Config(props: { readonly answer: DriverAnswer; readonly map: DriverMap 
                 map.set('config', Object.fromEntries(lacking().map((field) => [field.id, suggestionOf(field)])))
               }
             >
-              Fill in what the module suggests
+              Use the suggested values
             </button>
           </p>
         </Show>

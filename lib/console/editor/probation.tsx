@@ -57,7 +57,7 @@ export function useProbation(): Probation {
       if (kept === undefined) return;
       try {
         await postJson('/hub/edit/confirm', { revision: kept.revision });
-        end('The change is kept.');
+        end('The change has been kept.');
       } catch (error) {
         if (error instanceof Refusal && error.code === 'not-found') end('The hub has reverted the change.');
         else setNote(`The change has not been kept yet: ${messageOf(error)}.`);

@@ -84,7 +84,9 @@ function InShadow() {
   return (
     <p>
       <StateMark state="in shadow" />{' '}
-      <small>Its writes are recorded but not made: `patchbay shadow` prints them.</small>
+      <small>
+        The hub records its writes instead of making them; <code>patchbay shadow</code> prints them.
+      </small>
     </p>
   );
 }
@@ -120,7 +122,7 @@ function Runs(props: { readonly rule: RuleStatus }) {
         </GuardedFor>
       </ol>
       <Show when={trace()?.isAlwaysRecorded === false}>
-        <small>This rule only copies values; its runs are recorded only while somebody watches it.</small>
+        <small>This rule only copies values; its runs are recorded only while someone is watching it.</small>
       </Show>
     </section>
   );

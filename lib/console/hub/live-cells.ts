@@ -18,7 +18,7 @@ export interface LiveParameter {
   readonly value: Accessor<Value | undefined>;
   /** The value for text: the same, but no more often than a person can read, and the last one always. */
   readonly readable: Accessor<Value | undefined>;
-  /** The number of changes and fires after the first value. Each increment causes an animation on the page. */
+  /** The number of changes and firings after the first value. Each increment causes an animation on the page. */
   readonly moves: Accessor<number>;
   /** When contact with the owning hub was lost, in milliseconds since 1970; undefined if the value is fresh. */
   readonly staleSince: Accessor<number | undefined>;

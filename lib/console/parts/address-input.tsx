@@ -50,7 +50,7 @@ export function AddressInput(props: { readonly address: string; choose(address: 
         list="addresses"
         data-search
         autocomplete="off"
-        aria-label="Address of the parameter"
+        aria-label="Parameter address"
         placeholder="Address, such as desk/lamp  ( / )"
         value={props.address}
         onInput={(event) => offer(event.currentTarget.value)}

@@ -169,7 +169,7 @@ function DeviceTable(props: { readonly devices: readonly Device[]; readonly conf
 
 function LinkTable(props: { readonly links: readonly KioskLink[]; readonly confirm: Confirm }) {
   const now = useNow();
-  const text = 'All unopened links with this name become invalid.';
+  const text = 'All unopened links with this name will stop working.';
   return (
     <table class="cards">
       <TableHead columns={['Unopened link', 'User', 'Dashboard', 'Valid for', 'Actions']} />

@@ -4,7 +4,7 @@ import type { Origin } from '../parameter.ts';
 import type { Value } from '../value.ts';
 
 /**
- * The kinds of entries: the change of a value, the fire of a trigger, a switched rule, a connection started or stopped manually, a reload,
+ * The kinds of entries: the change of a value, the firing of a trigger, a switched rule, a connection started or stopped manually, a reload,
  * a sign-in or a refused sign-in, a jump of the clock, a start or stop of the hub, or lost entries.
  */
 export const auditKinds = [

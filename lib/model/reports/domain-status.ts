@@ -74,7 +74,7 @@ export interface MirrorStatus {
   readonly staleSince?: number | undefined;
   /** The number of gaps in the messages since the first message. */
   readonly gaps: number;
-  /** The number of fires that were permanently lost since the first message. */
+  /** The number of firings that were permanently lost since the first message. */
   readonly lostFires: number;
   /**
    * The number of rejected messages in the other hub's name: messages that were malformed, were sent by another client, or exceeded what

@@ -63,7 +63,7 @@ export interface ShadowReport {
 
 // Differences between two runs of one installation: the states of a parameter in both runs.
 
-/** The state of a parameter on one of the two sides, and the author of the state. */
+/** The state of a parameter on one of the two sides, with its origin. */
 export interface Side {
   /** The parameter's value, or the number of times that a trigger has fired at this moment; undefined if unknown. */
   readonly value: Value | undefined;

@@ -26,7 +26,7 @@ export type HistoryGap = Shape<typeof historyGap>;
 
 /**
  * What a history contains. raw: every number; intervals: every boolean; texts: every string; fires: the times at which a trigger fired, or
- * the number of fires in each bucket; buckets: min, mean and max of numbers and booleans.
+ * the number of firings in each bucket; buckets: min, mean and max of numbers and booleans.
  */
 const historyKind = z.enum(['raw', 'intervals', 'texts', 'fires', 'buckets']);
 const figures = z.array(z.number().nullable());
@@ -58,7 +58,7 @@ export const history = named(
     min: figures.optional(),
     mean: figures.describe('Each value weighted by its duration; for booleans the share of true').optional(),
     max: figures.optional(),
-    /** The number of changes or fires in each bucket. */
+    /** The number of changes or firings in each bucket. */
     counts: z.array(count).optional(),
     /** The gaps, oldest first. Within a gap, the value is unknown. */
     gaps: z.array(historyGap).describe('The periods without a recording'),

@@ -77,7 +77,7 @@ export interface Complete {
 }
 
 /**
- * `{"lost":{"9":3}}`: the number of changes or fires, by ID, that the client will not receive because it did not read, or because this hub
+ * `{"lost":{"9":3}}`: the number of changes or firings, by ID, that the client will not receive because it did not read, or because this hub
  * never received them from another hub.
  */
 export interface Losses {

@@ -201,7 +201,7 @@ for (const api of [1, 2] as const) {
     const device = await startDevice(t);
     const runs = await Promise.all(
       [
-        ['loop', 'it did not answer for 15 s'],
+        ['loop', 'it did not answer within 15 s'],
         ['allocate', 'it used more than 64 MiB of memory'],
         ['buffers', 'it used more than 160 MiB of memory'],
       ].map(async ([way, reason]) => ({

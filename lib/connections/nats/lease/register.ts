@@ -23,5 +23,5 @@ export interface ForeignRegister<T> {
   peek(): Promise<Held<T>>;
 }
 
-/** The error of a write that has certainly not replaced the value and will not replace it later. */
+/** Thrown if a write has definitely not replaced the value and will not replace it later. */
 export class NotReplaced extends Error {}

@@ -41,15 +41,12 @@ export const endpoints = [
     names: { id: 'Connection ID' },
     query,
     answer: driverPage,
-    errors: { 400: 'The query is not valid', 404: 'No running connection of the type companion has this ID' },
+    errors: { 400: 'The query is not valid', 404: 'No running connection of type companion has this ID' },
     read: ({ hub }, request, rest) => {
       const id = decodePath(rest);
       const view = hub.connections().some((one) => one.id === id) ? hub.drivers.get(id) : undefined;
       if (view === undefined)
-        throw new HubError(
-          'not-found',
-          `expected a running connection of the type companion, got ${JSON.stringify(id)}`,
-        );
+        throw new HubError('not-found', `expected a running connection of type companion, got ${JSON.stringify(id)}`);
       return answerOf(view, readQuery(query, new URLSearchParams(request.query)));
     },
   }),

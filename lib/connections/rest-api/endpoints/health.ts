@@ -79,7 +79,7 @@ interface ReadyContext {
 export function isReady({ hub, isStopping }: ReadyContext, { rights }: Principal): Probe {
   if (isStopping()) throw new HubError('unavailable', 'the hub is shutting down');
   if (!hub.leadership.isDone)
-    throw new HubError('unavailable', 'neither this hub nor another hub runs the connections and rules');
+    throw new HubError('unavailable', 'neither hub of the pair runs the connections and rules');
   const failed = hub.connections().filter(({ state }) => state === 'failed');
   if (failed.length === 0) return { status: 'ready' };
   if (rights?.has('manage') === false)

@@ -57,7 +57,7 @@ function checkCertificate(files: CertificateFiles, { certificate: text, key }: C
   };
 }
 
-/** Returns the reason why clients refuse the certificate in the files at a given time; undefined if clients accept the certificate. */
+/** Returns why the certificate is not valid at a given time (not yet valid, or expired), or undefined if it is valid. */
 export function whyInvalid(files: CertificateFiles, { validFrom, validTo }: Certificate, now: number) {
   const expected = `tls.certFile: ${files.certFile}: expected a certificate that is valid today`;
   if (now < validFrom) return `${expected}, got one that is valid from ${dateOf(validFrom)}`;

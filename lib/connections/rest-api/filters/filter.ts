@@ -97,7 +97,7 @@ function tooManySteps(name: string, maxSteps: number, steps: number): LimitError
   return new LimitError(
     'patternSteps',
     'bad-request',
-    `${name}: ${expected} (n repetitions of a part count n times), got about ${Math.ceil(steps)}`,
+    `${name}: ${expected} (a part that is repeated n times counts n times), got about ${Math.ceil(steps)}`,
   );
 }
 

@@ -48,7 +48,7 @@ export class FanOut {
   readonly rounds = new Rounds();
   /**
    * The number of changes missed by clients that were behind: `values` counts changes for clients that want every change, `fires` counts
-   * the fires of triggers.
+   * the firings of triggers.
    */
   readonly lost = { values: 0, fires: 0 };
   /** The number of changes, by the kind of their origin. */

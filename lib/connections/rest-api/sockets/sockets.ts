@@ -35,7 +35,7 @@ export interface Sockets {
   readonly forget: (parameter: Parameter) => void;
   /** Reports to clients which parameters have become stale or fresh again. */
   readonly reportStale: (parameters: Iterable<Parameter>) => void;
-  /** Reports to clients that fires from other hubs were lost. */
+  /** Reports to clients that firings from other hubs were lost. */
   readonly reportLost: (fires: LostFires) => void;
   /** Closes the sockets of principals that have lost access; the close code tells the client whether it may return. */
   dismiss(departures: readonly Departure[]): void;

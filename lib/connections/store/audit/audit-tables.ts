@@ -49,14 +49,14 @@ export const logBytes = 512 * 1024;
 const maxTextUnits = 500;
 /** The number of log entries that the database keeps; older entries are deleted. */
 export const keptLogEntries = 10_000;
-/** The number of log entries that the hub loads at startup, which are the newest. The hub shows no more than this many. */
+/** The number of log entries, counting back from the newest, that the hub loads at startup. The hub never shows more than this. */
 export const readLogEntries = 2000;
 
 // Creates the entries of the audit.
 
 const nothing = { address: '', type: '', before: undefined, after: undefined } as const;
 
-/** Creates the entry for a change of a value or the fire of a trigger. */
+/** Creates the entry for a change of a value or the firing of a trigger. */
 export function rowOf({ parameter: { address, type }, time, origin, previous, value }: Change): AuditRow {
   const user = cut(userOf(origin));
   const cause = describeTrace(origin);

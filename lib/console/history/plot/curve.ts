@@ -20,7 +20,7 @@ export interface Seen {
 
 export const nothing: Curve = { times: [], values: [], low: [], high: [] };
 
-/** Returns whether a history is drawn as marks, which is the case for fires and strings. The height of a mark is the number of events. */
+/** Returns whether a history is drawn as marks, which is the case for firings and strings. The height of a mark is the number of events. */
 export function isMarks({ kind }: History): boolean {
   return kind === 'fires' || kind === 'texts';
 }
@@ -120,7 +120,7 @@ function withEnd(points: readonly Point[], to: number): Point[] {
   return held;
 }
 
-/** Returns the curve of a history that is drawn as marks: one mark for each fire or string, or for each bucket that is not empty. */
+/** Returns the curve of a history that is drawn as marks: one mark for each firing or string, or for each bucket that is not empty. */
 function marksOf({ times, counts, values, from }: History): Curve {
   const points = times.flatMap((time, index): Point[] => {
     const count = counts?.[index] ?? (time < from || values?.[index] === null ? 0 : 1);

@@ -137,7 +137,7 @@ export function TimeField(props: {
       aria-invalid={isWrong()}
       autocomplete="off"
       placeholder={`${props.label} 03:00`}
-      title={`${props.label}: a date and time such as 2026-11-22 03:04:10, or only a time: 3:04 means the most recent 3:04`}
+      title={`${props.label}: a date and time, such as 2026-11-22 03:04:10, or just a time (3:04 means the most recent 3:04)`}
       disabled={props.disabled}
       value={typed() ?? held() ?? known()}
       onInput={(event) => setTyped(event.currentTarget.value)}

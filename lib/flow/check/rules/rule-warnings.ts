@@ -77,7 +77,7 @@ function copiedTo({ to, body: { from, when, map, pipe, split } }: DataRule): rea
 }
 
 /**
- * Returns whether any of the addresses has type T or an unknown type. The fire of a trigger is not a state, so two triggers may have the
+ * Returns whether any of the addresses has type T or an unknown type. The firing of a trigger is not a state, so two triggers may have the
  * same effect.
  */
 function isOfTriggers(addresses: readonly string[], typeOf: WarningContext['typeOf']): boolean {

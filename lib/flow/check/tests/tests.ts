@@ -333,7 +333,7 @@ function readTested({ type, accept }: TestedParameter, input: unknown): Value {
   return accept === undefined ? convert(type, input) : accept(input);
 }
 
-/** Reads an expected value; null means unknown. For a trigger, the value is true, false, or the number of fires. */
+/** Reads an expected value; null means unknown. For a trigger, the value is true, false, or the number of firings. */
 function expectation(address: string, input: unknown, parameter: TestedParameter, place: () => string): Expectation {
   const isTrigger = parameter.type === 'T';
   return { address, isTrigger, place, ...(isTrigger ? expectedFiring(input) : expectedValue(input, parameter)) };

@@ -145,9 +145,9 @@ class GraphOutput implements RuleOutput {
   }
 
   /**
-   * Returns the input for a destination that converts writes in its own way, or that another hub owns. The fire of a trigger becomes
-   * `true`, because a fire is 1 only where a number is expected (D-07). If the type is not known, as with a list of sources or a stream,
-   * the 1 from a trigger counts as a fire.
+   * Returns the input for a destination that converts writes in its own way, or that another hub owns. The firing of a trigger becomes
+   * `true`, because a firing is 1 only where a number is expected (D-07). If the type is not known, as with a list of sources or a stream,
+   * the 1 from a trigger counts as a firing.
    */
   #inputFor(destination: ParameterNode, value: unknown, place: number): unknown {
     if (value !== 1 || destination.type === 'S') return value;

@@ -53,6 +53,6 @@ test('a hub of a pair that does not know whether another one runs is not ready',
   const hub = await startTestHub(t, { connections: { api, nats, desk: { type: 'dummy', parameters: ['lamp,B'] } } });
   const { status, text } = await ask(t, hub.port, 'GET /hub/health/ready');
   t.is(status, 503);
-  t.regex(JSON.parse(text).detail, /^neither this hub nor another hub runs the connections and rules/);
+  t.regex(JSON.parse(text).detail, /^neither hub of the pair runs the connections and rules/);
   t.is((await ask(t, hub.port, 'GET /hub/health/live')).status, 200);
 });

@@ -47,7 +47,7 @@ for (const [what, patterns, steps] of large)
     t.is(error?.limit, 'patternSteps');
     t.is(
       error?.message,
-      `filter: expected regular expressions of at most 1000 steps in total (n repetitions of a part count n times), got about ${steps}`,
+      `filter: expected regular expressions of at most 1000 steps in total (a part that is repeated n times counts n times), got about ${steps}`,
     );
   });
 

@@ -112,7 +112,7 @@ const bad: [query: string, sentence: RegExp][] = [
   ['filter=(a)%5C1', /^filter: expected a regular expression, got /],
   [
     'filter=a%7B1,100000%7D',
-    /^filter: expected regular expressions of at most 1000 steps in total \(n repetitions of a part/,
+    /^filter: expected regular expressions of at most 1000 steps in total \(a part that is repeated n times/,
   ],
   ['filter=a%7B1001%7D', /^filter: expected a regular expression, got /],
   [`filter=${'a'.repeat(1025)}`, /^filter: expected at most 1024 characters, got 1025\n$/],

@@ -38,7 +38,7 @@ test('lower limits of subscriptions, patterns and steps are sent in hello, and a
   t.is(await refusal({ sub: 1, ...four }), 'include, exclude: expected at most 3 patterns, got 4');
   t.regex(
     await refusal({ sub: 1, include: regexes(300) } as never),
-    /^regex: .* at most 256 steps in total \(n repetitions of a part/,
+    /^regex: .* at most 256 steps in total \(a part that is repeated n times/,
   );
   t.is(await refusal({ sub: 1, include: regexes(200) } as never), '');
   t.regex(await refusal({ sub: 2, include: regexes(200) } as never), /^sub: .* at most 300 steps in all /);

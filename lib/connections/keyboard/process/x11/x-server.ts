@@ -113,7 +113,7 @@ export class XServer {
       const length = headBytes + (hasMore ? bytes.readUInt32LE(start + 4) * 4 : 0);
       if (length > maxAnswerBytes)
         this.#close(
-          new Error(`expected at most ${maxAnswerBytes} bytes in one message of the X server, got ${length}`),
+          new Error(`expected at most ${maxAnswerBytes} bytes in one message from the X server, got ${length}`),
         );
       if (length > maxAnswerBytes || bytes.length - start < length) break;
       const message = bytes.subarray(start, start + length);

@@ -40,7 +40,7 @@ export interface Audience {
   /** The live sockets, and the highest `liveFrom` of these sockets. */
   readonly listeners: ReadonlySet<Listener>;
   readonly lastLiveFrom: number;
-  /** The number of fires of triggers that were sent to the audience. */
+  /** The number of firings of triggers that were sent to the audience. */
   readonly fires: number;
   /** The changes for the next list; if omitted, each change is sent in its own frame. */
   readonly list?: ChangeList | undefined;
@@ -57,7 +57,7 @@ interface LateFrame {
   readonly prefix: Uint8Array;
   readonly value: Value;
   readonly isLong: boolean;
-  /** The revision of the change, and the number of fires that were sent to the audience before the frame. */
+  /** The revision of the change, and the number of firings that were sent to the audience before the frame. */
   readonly revision: number;
   readonly fires: number;
 }

@@ -81,7 +81,7 @@ export class PlainClient implements Session, Task, Listener {
   /** The times at which the client fell behind, and last read while behind, in milliseconds on the monotonic clock. */
   #behindSinceMs = performance.now();
   #readAtMs = 0;
-  /** The number of fires that had been sent to the group when the client fell behind; undefined if the client is not behind. */
+  /** The number of firings that had been sent to the group when the client fell behind; undefined if the client is not behind. */
   #firesBefore: number | undefined = undefined;
   readonly #sent: ClientTally;
   #received = 0;
@@ -344,7 +344,7 @@ export class PlainClient implements Session, Task, Listener {
   }
 
   /**
-   * Counts the fires that the client missed while it was behind. Fires in the round in which it fell behind do not count, because the
+   * Counts the firings that the client missed while it was behind. Firings in the round in which it fell behind do not count, because the
    * client may have received some of them.
    */
   #countLostFires(): void {

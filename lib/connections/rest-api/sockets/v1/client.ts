@@ -186,7 +186,7 @@ export class Client {
 
   /**
    * Resumes from an earlier revision (docs/protocol.md "Resuming"): the definition of a parameter is sent along with its first change.
-   * Fires up to `now` are not sent.
+   * Firings up to `now` are not sent.
    */
   resume(rev: number, now: number): void {
     this.#valuesAfter = Math.max(this.#valuesAfter, rev);

@@ -196,7 +196,7 @@ export class Group implements Subscriber {
 }
 
 /**
- * Sends the fires in batches to members that are catching up, or adds members that are full to `missing`. Members that are behind miss
+ * Sends the firings in batches to members that are catching up, or adds members that are full to `missing`. Members that are behind miss
  * everything.
  */
 function sendFires(members: readonly Membership[], batches: readonly Batch[], missing: Missing): void {

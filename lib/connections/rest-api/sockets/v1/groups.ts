@@ -120,7 +120,7 @@ export class Groups {
     this.#queue.do(place.task);
   }
 
-  /** Reports to clients that this hub never received some fires of another hub's triggers: `{"lost":{"9":3}}`. */
+  /** Reports to clients that this hub never received some firings of another hub's triggers: `{"lost":{"9":3}}`. */
   reportLost(fires: LostFires): void {
     const found = new Map<Subscriber, { channel: Channel; count: number }[]>();
     for (const [parameter, count] of fires)

@@ -77,7 +77,7 @@ function addTo(sums: Map<GroupChannel, number>, counts: ReadonlyMap<GroupChannel
 interface MissedParts {
   readonly definitions: readonly string[];
   readonly lost: readonly string[];
-  /** The number of value changes and the number of fires that are lost. */
+  /** The number of value changes and the number of firings that are lost. */
   readonly lostValues: number;
   readonly lostFires: number;
   readonly items: readonly string[];
@@ -100,7 +100,7 @@ export class Missed {
     return this.#counts?.size ?? 0;
   }
 
-  /** The number of fires that the client has missed. */
+  /** The number of firings that the client has missed. */
   get fires(): number {
     let fires = 0;
     for (const [{ parameter }, count] of this.#counts ?? nothing) if (isTrigger(parameter)) fires += count;

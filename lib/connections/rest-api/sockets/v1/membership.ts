@@ -60,7 +60,7 @@ interface Fresh {
 
 /**
  * The state of a member that gets the values for all of its subscriptions from snapshots. From the group's flushes, the member gets only
- * the fires.
+ * the firings.
  */
 interface CatchingUp {
   readonly name: 'catching up';
@@ -69,7 +69,7 @@ interface CatchingUp {
   readonly catchUp: CatchUp;
   /** The time at which the member stopped being live, in milliseconds on the monotonic clock. */
   readonly sinceMs: number;
-  /** Counts the fires that the member misses while its socket is full; undefined if the member misses none. */
+  /** Counts the firings that the member misses while its socket is full; undefined if the member misses none. */
   segment: Segment | undefined;
 }
 
@@ -183,7 +183,7 @@ export class Membership {
     return { has, sinceMs: 'sinceMs' in state ? state.sinceMs : undefined, snapshots: remaining, ends };
   }
 
-  /** Removes a client that has disconnected or is about to disconnect, and counts the fires that it will not get as lost. */
+  /** Removes a client that has disconnected or is about to disconnect, and counts the firings that it will not get as lost. */
   lose(): void {
     const state = this.#state;
     if (state.name === 'behind' || state.name === 'catching up') this.#gather(state);
@@ -253,7 +253,7 @@ export class Membership {
     this.#state = this.#lagging({ from, catchUp, sinceMs: performance.now() }, Math.max(complete, from));
   }
 
-  /** Notes the changes in batches as missed. If the client is catching up, only fires are noted, because snapshots supply the values. */
+  /** Notes the changes in batches as missed. If the client is catching up, only firings are noted, because snapshots supply the values. */
   miss(batches: readonly Batch[]): void {
     const onlyFires = this.#state.name === 'catching up';
     for (const { channels } of batches)
@@ -375,7 +375,7 @@ export class Membership {
   }
 }
 
-/** Returns the frames for clients that are catching up: the definitions of the triggers that fired in batches, and the fires. */
+/** Returns the frames for clients that are catching up: the definitions of the triggers that fired in batches, and the firings. */
 export function fireFrames(batches: readonly Batch[]): Uint8Array[] {
   const fires = batches.flatMap(({ channels }) => channels.filter(isFire));
   const definitions = [...cut(definitionsOf(fires))].map(defFrame);

@@ -66,7 +66,7 @@ export class Outboxes {
     return this.#find(this.#subscriptions.find(({ selection }) => selection.has(parameter))!)!;
   }
 
-  /** Encodes the waiting changes after the revision `from` for one client, or only the fires; the changes keep waiting. */
+  /** Encodes the waiting changes after the revision `from` for one client, or only the firings; the changes keep waiting. */
   encode(packer: Packer, from: number, onlyFires: boolean): void {
     for (const outbox of this.due) outbox.encode(packer, undefined, from, onlyFires);
   }
@@ -95,7 +95,7 @@ interface Span {
 
 /**
  * The changes that wait for one rate and delivery: the newest value of each parameter (`LatestOutbox`), or every change (`AllOutbox`).
- * Fires are never merged.
+ * Firings are never merged.
  */
 export abstract class Outbox implements ChangeKeeper, Flushable {
   abstract readonly delivery: Delivery;
@@ -134,7 +134,7 @@ export abstract class Outbox implements ChangeKeeper, Flushable {
   }
 
   /**
-   * Encodes the waiting changes after the revision `from`, or only the fires; the changes keep waiting. Without a span, the frames report
+   * Encodes the waiting changes after the revision `from`, or only the firings; the changes keep waiting. Without a span, the frames report
    * no revision.
    */
   abstract encode(packer: Packer, span: Span | undefined, from: number, onlyFires?: boolean): void;
@@ -153,7 +153,7 @@ export abstract class Outbox implements ChangeKeeper, Flushable {
   protected abstract forget(): void;
 }
 
-/** Keeps the parameters that have changed, whose newest values will be sent, and each fire of a trigger. */
+/** Keeps the parameters that have changed, whose newest values will be sent, and each firing of a trigger. */
 export class LatestOutbox extends Outbox {
   readonly delivery = 'latest';
   #channels: GroupChannel[] = [];

@@ -25,7 +25,7 @@ interface V1Protocol extends Protocol {
   forget(parameter: Parameter, channel: Channel | undefined): void;
   /** Reports the marks of parameters whose staleness, unconfirmed write or metadata has changed. */
   reportStale(parameters: Iterable<Parameter>): void;
-  /** Reports to clients that fires from other hubs were lost. */
+  /** Reports to clients that firings from other hubs were lost. */
   reportLost(fires: LostFires): void;
 }
 

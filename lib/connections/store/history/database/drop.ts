@@ -23,7 +23,10 @@ export function* hoursOf(database: HistoryDatabase): Generator<number, void, voi
   for (; hour !== undefined; hour = database.hourAfter(hour)) yield hour;
 }
 
-/** Deletes changes within one hour, in steps. A block that begins within one of the intervals is deleted as a whole. */
+/**
+ * Deletes those changes of one hour that lie in the intervals from `cut`, in steps. A block that begins in one of these intervals is
+ * deleted as a whole.
+ */
 export function* dropChanges(database: HistoryDatabase, hour: number, cut: Cut): Steps {
   yield* dropOfHour(database, 'change_row', hour, cut, stepRows);
   yield* dropOfHour(database, 'change_block', hour, cut, stepBlocks);

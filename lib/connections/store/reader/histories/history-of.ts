@@ -89,7 +89,7 @@ function fireCourse(moment: Moment, series: Series, range: HistoryRange): Course
   return { kind: 'fires', stepMs, ...counts.columns() };
 }
 
-/** Counts how often a trigger fired in each bucket. Buckets without a fire are omitted. */
+/** Counts how often a trigger fired in each bucket. Buckets without a firing are omitted. */
 class Counts implements Sink {
   readonly #start: number;
   readonly #stepMs: number;
