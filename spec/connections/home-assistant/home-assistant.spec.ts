@@ -444,6 +444,10 @@ test('a wrong token is told by its sentence, and no secret is in the log or on t
   await eventually(() => !['', 'starting'].includes(reasonOf(hub)), 'a reason');
   t.regex(reasonOf(hub), /: Home Assistant refused the token: Invalid access token or password$/);
   t.false(JSON.stringify(hub.lines).includes('a-long-token'));
+  const frames = hub.wire('home', 0)!;
+  t.true(frames.some(({ text }) => text === 'auth ***'));
+  for (const { text, hex = '' } of frames)
+    t.false(`${text} ${hex}`.includes('a-long-token') || hex.includes(Buffer.from('a-long-token').toString('hex')));
 });
 
 test('TLS is verified; a pinned certificate is accepted, and no other', async (t) => {
