@@ -333,7 +333,7 @@ export class SnmpClient {
   }
 
   #received(bytes: Buffer): void {
-    const refusal = this.#limit.count(this.#options.scheduler.now());
+    const refusal = this.#limit.count(bytes.length, this.#options.scheduler.now());
     if (refusal !== undefined) {
       this.#refuse(bytes.subarray(0, 0), refusal);
       return;

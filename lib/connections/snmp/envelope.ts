@@ -45,23 +45,29 @@ export interface Envelope {
   readonly meaningOfSilence: string | undefined;
 }
 
-/** Counts messages, and refuses those beyond a number per second, before they are decoded. */
+/** How many bytes of messages are decoded per second, because a message of 64 KiB with many small items takes some milliseconds. */
+export const maxBytesPerSecond = 1_048_576;
+
+/** Counts messages, and refuses those beyond a number or an amount per second, before they are decoded. */
 export class MessageLimit {
   readonly #perSecond: number;
   #secondMs = Number.NEGATIVE_INFINITY;
   #count = 0;
+  #bytes = 0;
 
   constructor(perSecond: number) {
     this.#perSecond = perSecond;
   }
 
   /** Counts a message. Returns a sentence if it is refused. */
-  count(nowMs: number): string | undefined {
+  count(length: number, nowMs: number): string | undefined {
     if (nowMs - this.#secondMs >= 1000) {
       this.#secondMs = nowMs;
-      this.#count = 0;
+      this.#count = this.#bytes = 0;
     }
-    return ++this.#count > this.#perSecond ? `expected at most ${this.#perSecond} messages per second` : undefined;
+    if (++this.#count > this.#perSecond) return `expected at most ${this.#perSecond} messages per second`;
+    this.#bytes += length;
+    return this.#bytes > maxBytesPerSecond ? `expected at most ${maxBytesPerSecond} bytes per second` : undefined;
   }
 }
 

@@ -296,7 +296,7 @@ export class TrapReceiver {
 
   /** Takes a packet within the limit. `take` returns a sentence if it refuses the packet. */
   #received(bytes: Buffer, take: (item: Item) => string | undefined): void {
-    const excess = this.#limit.count(this.#options.scheduler.now());
+    const excess = this.#limit.count(bytes.length, this.#options.scheduler.now());
     if (excess !== undefined) {
       this.#refuse(bytes.subarray(0, 0), excess);
       return;

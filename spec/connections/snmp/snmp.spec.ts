@@ -355,6 +355,34 @@ test('garbage, wrong numbers and answers from elsewhere are refused, and its nei
   t.is(refusedOf(hub), 0);
 });
 
+test('a device that floods the hub with large messages costs its neighbours nothing', async (t) => {
+  const { port } = await startAgent(t);
+  const pairs = Buffer.from('300706032b06010500'.repeat(7000), 'hex'); // which takes milliseconds to decode
+  const large = encodePdu(verbs.response, 5, 0, 0, Buffer.concat([Buffer.from([0x30, 0x82, 0xf6, 0x18]), pairs]));
+  const answer = wrapCommunity(Buffer.from('public'), large);
+  let isFlooding = true;
+  t.teardown(() => {
+    isFlooding = false;
+  });
+  const flood = await startLiar(t, async (_, { port: to, address }, socket) => {
+    for (let n = 0; n < 200 && isFlooding; n++) {
+      socket.send(answer, to, address);
+      await after(2); // so that the buffer of the socket does not lose them
+    }
+  });
+  const one = { type: 'snmp', community: 'public', every: 100, timeout: 5000, parameters: level };
+  const hub = await startTestHub(t, {
+    connections: { bad: { ...one, udp: place(flood) }, it: { ...one, udp: place(port) } },
+  });
+  await isRunning(hub);
+  await eventually(() => refusedOf(hub, 'bad') > 60, 'refused messages');
+  const reasons = new Set(hub.wire('bad', -1).map(({ fault }) => fault));
+  t.true(reasons.has('expected the answer to a request that waits for one'));
+  t.true(reasons.has('expected at most 1048576 bytes per second'));
+  t.is(statusOf(hub, 'it').state, 'running');
+  t.is(value(hub, 'level'), 5);
+});
+
 test('an answer without the security of the user is refused', async (t) => {
   const engine = { engineId: Buffer.from('8000000001020304', 'hex'), boots: 1, timeS: 1 };
   const port = await startLiar(t, (bytes, { port: to, address }, socket) => {
