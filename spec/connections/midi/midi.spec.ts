@@ -1,12 +1,15 @@
 // A hub and a MIDI server that others have written, sndiod: all messages in both directions, motor faders, and everything that can happen to
 // a device. Ports of the system need ALSA; where there is none, the hub says so.
 
+import { execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { Hub } from '../../../lib/index.ts';
 import { eventually } from '../../support/deadline.ts';
+import { createFolder } from '../../support/folder.ts';
 import { startTestHub, statusOf, writer } from '../../support/hub.ts';
 import { needs } from '../../support/programs.ts';
 import { startSndio } from './peers.ts';
@@ -253,6 +256,20 @@ test('the process of a port may be killed, or hang: another one takes over', asy
     await server.send(Buffer.of(0xb0, 7, next));
     await has(hub, 'knob', next);
   }
+});
+
+test('the process of a port ends with its hub, even while it waits for a device', async (t) => {
+  const path = join(await createFolder(t), 'device');
+  execFileSync('mkfifo', [path]);
+  const program = join(import.meta.dirname, '../../../lib/connections/midi/process/main.ts');
+  const child = fork(program, { execArgv: ['--disable-warning=ExperimentalWarning'], serialization: 'advanced' });
+  t.teardown(() => child.kill('SIGKILL'));
+  await once(child, 'message'); // it is alive
+  child.send({ path: { in: path } });
+  await once(child, 'message'); // it has taken the task, and waits for the other end of the pipe
+  const ended = once(child, 'exit');
+  child.disconnect();
+  t.is((await ended)[1], 'SIGKILL');
 });
 
 /** Returns the process of a port that has a pipe open. */

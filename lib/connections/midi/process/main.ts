@@ -35,7 +35,7 @@ process.on('message', (message: ToProcess) => {
     void giveUp(error);
   }
 });
-process.on('disconnect', () => process.exit());
+process.on('disconnect', end);
 setInterval(() => void report({ alive: true }), aliveEveryMs);
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {}); // these signals end the hub, which ends the process
 
@@ -172,5 +172,10 @@ function report(message: FromProcess): Promise<void> {
 
 async function giveUp(error: unknown): Promise<void> {
   await report({ fault: messageOf(error) });
-  process.exit(1);
+  end();
+}
+
+/** Ends the process at once: `process.exit` would wait for a thread that reads a device, which may be forever. */
+function end(): void {
+  process.kill(process.pid, 'SIGKILL');
 }
