@@ -161,7 +161,7 @@ export interface OutboxOptions {
   readonly giveUpMs: number;
   readonly send: Send;
   /**
-   * Checks whether the target can be reached. Called at the start and after a failure while no message is waiting. If `probe` is omitted,
+   * Checks whether the target can be reached. Called at startup and after a failure while no message is waiting. If `probe` is omitted,
    * only attempts to send messages show whether the target can be reached.
    */
   readonly probe?: (done: (outcome: Outcome) => void) => () => void;
@@ -316,7 +316,7 @@ export class Outbox {
     if (line.fault !== line.shownFault || this.#fault === undefined) this.#showState();
   }
 
-  /** Reports whether a target is online. This is reported before the connection's state changes as a result, except at the start. */
+  /** Reports whether a target is online. This is reported before the connection's state changes as a result, except at startup. */
   #showOnline(name: string, isOnline: boolean): void {
     if (this.#online.get(name) === isOnline) return;
     this.#online.set(name, isOnline);

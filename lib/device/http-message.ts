@@ -346,7 +346,7 @@ const textTypes: Readonly<Record<TreeFormat, string>> = { json: 'text/plain; cha
 function escapeXml(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: XML 1.0 2.2
   if (/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/.test(text))
-    throw new HubError('out-of-range', 'expected a value without control characters, got one that contains some');
+    throw new HubError('out-of-range', 'expected a value that contains no control characters');
   const named: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
   return text.replace(/[&<>"]/g, (character) => named[character]!);
 }

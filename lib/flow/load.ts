@@ -1,4 +1,4 @@
-// Loads flow files at the start and on each reload, and keeps the report of the last load.
+// Loads flow files at startup and on each reload, and keeps the report of the last load.
 
 import { resolve } from 'node:path';
 import type { AnyConnectionType } from '../connections/connection.ts';

@@ -245,7 +245,7 @@ test.serial('who may not edit sees what there is; who may edit but not all of it
       t.true(await button(page, 'Apply').isDisabled());
     } else {
       await button(page, 'Map').click();
-      await page.getByText('You may not edit flow files.').waitFor();
+      await page.getByText('You do not have permission to edit flow files.').waitFor();
     }
     await page.context().close();
   }

@@ -239,7 +239,7 @@ export class DriverProcess {
   #take(text: string): void {
     this.#hasSpoken = true;
     const line = readLine(text);
-    if (line === undefined) this.#kill('it sent the hub a line that is none of the protocol');
+    if (line === undefined) this.#kill('it sent the hub a line that is not part of the protocol');
     else if ('pong' in line) this.#heardMs = this.#options.scheduler.now();
     else if ('fault' in line) this.#reason = line.fault;
     else if ('listed' in line) this.#takeAnswer(line.listed, line.part);

@@ -98,7 +98,10 @@ const kinds = {
 
 export type FromProcess = { [Kind in keyof typeof kinds]: z.output<(typeof kinds)[Kind]> }[keyof typeof kinds];
 
-/** Reads a line of the process; undefined if it is none of the protocol. The first key is its kind, so that a line is checked only once. */
+/**
+ * Parses a line from the process; undefined if the line is not part of the protocol. The first key is the kind of the line, so that a line
+ * is checked only once.
+ */
 export function readLine(line: string): FromProcess | undefined {
   let json: unknown;
   try {

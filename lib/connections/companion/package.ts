@@ -84,7 +84,7 @@ async function readDriver(folder: string, remove: () => Promise<void>): Promise<
   if (major > 2 || Number.isNaN(major))
     throw new Error(`expected a module of API version 1 or 2, got ${runtime.apiVersion}`);
   const entrypoint = resolve(dirname(manifest), runtime.entrypoint);
-  if (!entrypoint.startsWith(resolve(folder) + sep)) throw new Error('expected an entrypoint in the module');
+  if (!entrypoint.startsWith(resolve(folder) + sep)) throw new Error('expected an entrypoint inside the module');
   if (!existsSync(entrypoint)) throw new Error(`expected the file ${runtime.entrypoint} of its manifest`);
   return {
     ...about,
@@ -114,7 +114,7 @@ export async function unpack(tgz: string, folder: string): Promise<void> {
     let length = unread.length;
     while (length < size) {
       const { value, done } = await chunks.next();
-      if (done === true) throw new Error('expected a whole .tgz');
+      if (done === true) throw new Error('expected a complete .tgz file');
       bytes += (value as Buffer).length;
       if (bytes > maxPackageBytes) throw new Error(`expected at most ${maxPackageBytes / 1_048_576} MiB`);
       parts.push(value as Buffer);

@@ -173,7 +173,7 @@ export function itemsOf({ values }: HomeAssistantSettings): {
   return result;
 }
 
-/** Splits `light.kitchen/brightness`; undefined if the text is not an entity. */
+/** Splits `light.kitchen/brightness`; undefined if the string does not name an entity. */
 export function splitEntity(text: string): readonly [entityId: string, name: string] | undefined {
   const slash = text.indexOf('/');
   const [entityId, name] = slash < 0 ? [text, ''] : [text.slice(0, slash), text.slice(slash + 1)];

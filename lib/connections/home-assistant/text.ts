@@ -8,7 +8,7 @@ type Message = Readonly<Record<string, unknown>>;
 
 const entityPattern = /\s*([a-z0-9_]+\.[a-z0-9_]+)(?:=("(?:[^"\\]|\\.)*"|[^\s;{]+))?\s*/y;
 
-/** Returns a message in its readable form; JSON that is no message, or text that is no JSON, as it is. */
+/** Returns a message in its readable form; JSON that is not a message, or text that is not JSON, is returned unchanged. */
 export function showMessage(bytes: Uint8Array): string {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
   try {

@@ -309,7 +309,7 @@ function acceptValue(item: Item, input: unknown): Value {
   return value;
 }
 
-/** Reads a system exclusive message; undefined if the text is none. */
+/** Parses a system exclusive message; undefined if the string is not one. */
 export function readHex(text: string): Buffer | undefined {
   const plain = text.replaceAll(/\s/g, '');
   if (!/^(?:[\da-f]{2})+$/i.test(plain) || plain.length > 2 * maxSysexBytes) return undefined;

@@ -92,7 +92,7 @@ export const version3 = 3;
 /** Returns the version of a message. Errors: `Error` with a sentence. */
 export function versionOf({ tag, items }: Item): number {
   if (tag !== universal.sequence || items.length < 3 || items[0]!.tag !== universal.integer)
-    throw new Error('expected a message of SNMP');
+    throw new Error('expected an SNMP message');
   const version = readInteger(items[0]!);
   if (version !== version2c && version !== version3)
     throw new Error(`expected SNMPv2c or SNMPv3, got ${version === 0 ? 'SNMPv1' : `the version ${version}`}`);

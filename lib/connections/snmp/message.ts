@@ -1,4 +1,4 @@
-// The messages of SNMPv2, as in RFC 3416: requests, answers and notifications with lists of objects and their values. Also converts them to
+// SNMPv2 messages, as in RFC 3416: requests, answers and notifications with lists of objects and their values. Also converts them to
 // and from text: `get 1.3.6.1.2.1.1.5.0`, `response 1.3.6.1.2.1.1.5.0 = "ups"`, `trap 1.3.6.1.6.3.1.1.5.3, 1.3.6.1.2.1.2.2.1.8.3 = 2`.
 
 import { type Item, readFirst, readInteger, universal, Writer } from '../../device/ber.ts';
@@ -151,7 +151,7 @@ export function decodePdu({ tag, items }: Item): Pdu {
   if (tag === trapOfVersion1) throw new Error('expected SNMPv2c or SNMPv3, got a trap of SNMPv1');
   const [id, error, index, list] = items;
   if (!Object.values<number>(verbs).includes(tag) || items.length !== 4 || list!.tag !== universal.sequence)
-    throw new Error('expected a message of SNMPv2');
+    throw new Error('expected an SNMPv2 message');
   return {
     verb: tag,
     id: readInteger(id!),

@@ -268,7 +268,7 @@ export function openMessage({ items }: Item, bytes: Buffer): SecureMessage {
   const [, head, security, data] = items;
   const [id, , flags, model] = head?.items ?? [];
   if (data === undefined || model === undefined || readInteger(model) !== securityModel)
-    throw new Error('expected the user-based security of SNMPv3');
+    throw new Error('expected SNMPv3 with user-based security');
   const [engineId, boots, timeS, user, digest, salt] = readFirst(security!.bytes).items;
   if (salt === undefined) throw new Error('expected the security parameters of SNMPv3');
   return {
@@ -310,7 +310,7 @@ export function contentOf(message: SecureMessage, user: User | undefined): Conte
   const bytes = isEncrypted ? user!.decrypt(message, message.data.bytes) : undefined;
   const { items } = bytes === undefined ? message.data : readFirst(bytes);
   const [engine, context, pdu] = items;
-  if (pdu === undefined) throw new Error('expected the content of a message of SNMPv3');
+  if (pdu === undefined) throw new Error('expected the content of an SNMPv3 message');
   const scope = { context: context!.bytes.toString(), contextEngineId: engine!.bytes };
   return { pdu, plain: after(context!, bytes ?? message.bytes), ...scope };
 }

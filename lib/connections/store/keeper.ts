@@ -20,7 +20,7 @@ const flushDeadlineMs = 2000;
 const readersDeadlineMs = 500;
 /** The pauses, in milliseconds, between attempts to open or write a database after a failure. */
 const againTimes = { firstMs: 500, longestMs: 5000 };
-/** The maximum number of losses in the state, which are the newest. */
+/** The maximum number of losses, counting back from the newest, that the state contains. */
 const shownLosses = 5;
 
 export interface KeeperOptions {

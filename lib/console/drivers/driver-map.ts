@@ -81,7 +81,7 @@ export function createDriverMap(connection: Accessor<string>): DriverMap {
         ];
   return {
     whyNot() {
-      if (!mayEdit()) return 'You may not edit flow files.';
+      if (!mayEdit()) return 'You do not have permission to edit flow files.';
       if (source.loading && source.latest === undefined) return undefined;
       if (typeof source() === 'string') return source() as string;
       return node() === undefined ? `No flow file that you may edit declares ${connection()}.` : '';

@@ -347,7 +347,7 @@ test('a .tgz runs as a folder does; damaged and foreign packages are refused wit
   );
   t.regex(
     await refused(await manifest({ runtime: { ...runtime, entrypoint: '../../x.js' } })),
-    /expected an entrypoint in the module/,
+    /expected an entrypoint inside the module/,
   );
   t.regex(
     await refused(await manifest({ runtime: { ...runtime, permissions: { 'child-process': true } } })),

@@ -134,7 +134,7 @@ export const endpoints = [
     summary: 'Keeps a change to a REST API or to users, which is otherwise reverted after 30 seconds',
     body: confirmRequest,
     answer: confirmed,
-    answered: 'The change is kept',
+    answered: 'The change has been kept',
     errors: {
       403: 'The change was made by another user, or over another REST API',
       404: 'No such change is waiting for confirmation',

@@ -40,7 +40,7 @@ export const endpoints = [
     id: 'listUsages',
     tag: 'editing',
     summary: 'The rules, connections, dashboards and tests that use a parameter',
-    query: z.object({ address: text.describe('Address of the parameter') }),
+    query: z.object({ address: text.describe('Parameter address') }),
     answer: usages,
     errors: { 400: 'The address is missing', 404: 'Parameter not found' },
     read: (context, { query, principal }) => usagesOf(context, query, principal),

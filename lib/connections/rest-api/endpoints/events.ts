@@ -34,7 +34,7 @@ export const endpoints = [
     id: 'listEvents',
     tag: 'past',
     summary: 'The events of a parameter with their origins and causes, newest first',
-    names: { address: 'Address of the parameter' },
+    names: { address: 'Parameter address' },
     query: shape,
     answer: eventList,
     read: readEventsQuestion,

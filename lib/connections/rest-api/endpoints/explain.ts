@@ -19,7 +19,7 @@ export const endpoints = [
     id: 'explain',
     tag: 'causes',
     summary: 'Why a parameter has its value: its last change and the chain of causes',
-    names: { address: 'Address of the parameter' },
+    names: { address: 'Parameter address' },
     answer: explanation,
     errors: { 400: badPath, 404: 'Parameter not found', 503: 'The parameter has not changed yet' },
     read: ({ hub }, { principal }, rest) => explainParameter(hub, principal.view, decodePath(rest)),

@@ -44,7 +44,7 @@ export const endpoints = [
     id: 'readHistory',
     tag: 'past',
     summary: 'Past values of a parameter',
-    names: { address: 'Address of the parameter' },
+    names: { address: 'Parameter address' },
     query: course,
     answer: history,
     isTable: true,

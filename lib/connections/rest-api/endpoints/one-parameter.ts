@@ -23,7 +23,7 @@ export const endpoints: Endpoint[] = [
     id: 'readParameter',
     tag: 'parameters',
     summary: 'The value of a parameter',
-    names: { address: 'Address of the parameter' },
+    names: { address: 'Parameter address' },
     answers: {
       200: {
         description: 'The value as text, or as JSON if the client accepts it',

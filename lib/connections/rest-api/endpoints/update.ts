@@ -65,7 +65,7 @@ export const endpoints: Endpoint[] = [
     isThere: ({ getUpdates }) => getUpdates,
     id: 'updateByGet',
     query: z.object({
-      parameter: text.describe('Address of the parameter'),
+      parameter: text.describe('Parameter address'),
       value: text.describe('The new value'),
       confirm: confirmQuery,
     }),

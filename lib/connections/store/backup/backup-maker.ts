@@ -109,7 +109,7 @@ export interface BackupRequest {
   readonly isAbsolute: boolean;
   /** The working directory of the hub. */
   readonly startedIn: string;
-  /** The flow files and folders, as specified at the start of the hub. */
+  /** The flow files and folders, as specified when the hub started. */
   readonly paths: readonly string[];
   readonly named: readonly NamedFile[];
   /** The version of the hub. */

@@ -93,7 +93,7 @@ export class Recorder {
 
   /**
    * Starts a catch-up, which records the last change of each parameter that has changed after a revision. A restored value counts as
-   * changed at the start of the hub.
+   * changed when the hub started.
    */
   startCatchUp(revision = 0): void {
     if (revision === 0) this.#absences.begin();

@@ -57,7 +57,7 @@ export interface Numbers {
 
 export const allNumbers: Numbers = { first: Number.NEGATIVE_INFINITY, last: Number.POSITIVE_INFINITY };
 
-/** The maximum number of gaps that are read, which are the newest. */
+/** The maximum number of gaps, counting back from the newest, that are read. */
 const maxGaps = 1000;
 
 export class PastDatabase {

@@ -30,7 +30,7 @@ const hungMs = 15_000;
 /** The number of blocked threads, which cannot be ended, at which no further thread is started, because it would be blocked as well. */
 const maxHanging = 2;
 /**
- * The time after which changes are certainly on disk, in milliseconds. A query that needs the newest changes waits for at most `flushMs`.
+ * The time after which changes are definitely on disk, in milliseconds. A query that needs the newest changes waits for at most `flushMs`.
  */
 const writtenWithinMs = 1000;
 const flushMs = 100;

@@ -80,8 +80,8 @@ let bytesThen = 0;
 
 /**
  * Returns free memory to the system some time after the last request. To be called at each request. V8 does not return memory by itself,
- * because an idle thread never allocates enough memory to trigger a collection. Data read or written at the start would remain forever, and
- * half of the heap is Node.js code that is needed only at the start.
+ * because an idle thread never allocates enough memory to trigger a collection. Data read or written at startup would remain forever, and
+ * half of the heap is Node.js code that is needed only at startup.
  */
 export function returnMemoryWhenIdle(): void {
   if (idle === undefined) idle = setTimeout(returnMemory, idleMs).unref();

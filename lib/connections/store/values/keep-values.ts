@@ -89,7 +89,7 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
   /** The writers that the log has already named because their values are not stored. */
   readonly #reportedRefused = new Set<string>();
 
-  /** `opened` is the result of opening the database at the start, if the hub restored its values from it; otherwise undefined. */
+  /** `opened` is the result of opening the database at startup, if the hub restored its values from it; otherwise undefined. */
   constructor(options: ValuesOptions, opened: Promise<Opened> | undefined, report: (event: ConnectionEvent) => void) {
     super('values', options, report);
     this.#options = options;

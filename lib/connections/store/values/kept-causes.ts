@@ -7,7 +7,7 @@ import { cutText } from '../../../model/printable.ts';
 import { isTime } from '../../../model/time/iso-time.ts';
 import { type Value, type ValueType, valueTypes } from '../../../model/value.ts';
 
-/** The maximum number of changes that are stored with a value, which are the newest. */
+/** The maximum number of changes, counting back from the newest, that are stored with a value. */
 export const maxKeptCauses = 16;
 /** The length to which strings in changes are truncated, in characters. The value itself is stored in full. */
 export const maxCauseText = 200;

@@ -55,7 +55,7 @@ export interface RecordedRun {
 
 /** A number greater than all revisions from an earlier version of the database, whose order is unknown. */
 const baseOfEarlier = 1e12;
-/** The maximum number of clock jumps that the database keeps, which are the newest. */
+/** The maximum number of clock jumps, counting back from the newest, that the database keeps. */
 const keptJumps = 1000;
 
 /** The number of writers at which the cache of their keys is cleared. */
