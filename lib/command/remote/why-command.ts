@@ -98,6 +98,6 @@ function describeRun({ source, value, outcome, result, to, error, durationUs }: 
     failed: ', failed',
   };
   const duration = durationUs === undefined ? '' : `, ${durationUs} µs`;
-  const start = source === undefined ? 'when the rule started' : `${source} = ${show(value)}`;
+  const start = source === undefined ? 'at startup or by a timer' : `${source} = ${show(value)}`;
   return `${start}${outcomes[outcome]}${duration}${error === undefined ? '' : `: ${error}`}`;
 }
