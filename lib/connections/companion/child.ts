@@ -102,6 +102,7 @@ export class DriverProcess {
         ...readable.map((path) => `--allow-fs-read=${path}`),
         `--max-old-space-size=${memoryMiB}`,
         '--max-semi-space-size=4',
+        '--single-threaded-gc', // so that it never takes more than one processor
         '--disable-warning=ExperimentalWarning',
         '--disable-warning=SecurityWarning',
         program,
