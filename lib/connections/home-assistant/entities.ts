@@ -345,9 +345,7 @@ export class Entities {
       emit({ declare: fresh.map(declarationOf) });
       for (const live of fresh) {
         live.own = context.own(live.id);
-        if (live.part.call === undefined) continue;
-        live.writing?.unsubscribe(); // a declaration replaces the checks of an inbox
-        live.writing = this.#writes.accept(live);
+        if (live.part.call !== undefined) live.writing ??= this.#writes.accept(live);
       }
     }
     const values = this.#values.splice(0);

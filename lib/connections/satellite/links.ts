@@ -139,7 +139,7 @@ function takeSocket(socket: Socket, { accept, rounds }: PortOptions): void {
       }
       if (socket.writableCorked === 0) {
         socket.cork(); // one call of the system sends all lines of a turn
-        process.nextTick(() => socket.uncork());
+        queueMicrotask(() => socket.uncork());
       }
       socket.write(line);
     },

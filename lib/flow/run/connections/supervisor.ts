@@ -385,6 +385,8 @@ class OwnParameters {
   readonly #log: Log;
   /** The parameters that were found so far, by Parameter ID. */
   readonly #found = new Map<string, ParameterNode>();
+  /** The functions of inboxes that have a subscriber, by parameter, with the declared functions that they replace. */
+  readonly #accepted = new Map<StateNode, { readonly accept: StateNode['accept']; declared: StateNode['accept'] }>();
   /** The parameters declared in the plan, kept until the connection turns out to be a device. */
   #plan: readonly ParameterDeclaration[];
   /** The IDs of the parameters that a device has announced. */
@@ -430,11 +432,15 @@ class OwnParameters {
     if (accept === undefined || node === undefined || node.type === 'T') return inbox;
     const state = node as StateNode;
     return defer(() => {
-      const declared = state.accept;
+      const before = this.#accepted.get(state);
+      const own = { accept, declared: before === undefined ? state.accept : before.declared };
+      this.#accepted.set(state, own);
       state.accept = accept;
       return inbox.pipe(
         finalize(() => {
-          state.accept = declared;
+          if (this.#accepted.get(state) !== own) return; // a later inbox of the parameter has its own function
+          this.#accepted.delete(state);
+          state.accept = own.declared;
         }),
       );
     });
@@ -543,9 +549,14 @@ class OwnParameters {
     this.#plan = [];
     for (const { id, device } of declarations) if (this.#deviceOf.get(id) !== device) this.#release(id);
     this.#assign(declarations);
-    for (const { id, device } of declarations) {
+    for (const { id, device, accept } of declarations) {
       const node = this.find(id);
-      if (node !== undefined) node.device = this.#devices.get(device);
+      if (node === undefined) continue;
+      node.device = this.#devices.get(device);
+      const accepted = this.#accepted.get(node as StateNode);
+      if (accepted === undefined) continue;
+      accepted.declared = accept;
+      (node as StateNode).accept = accepted.accept;
     }
     this.#graph.notifyMirrored();
   }
