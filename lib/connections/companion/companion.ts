@@ -129,7 +129,7 @@ class Session {
   readonly #pending = new Map<string, Pending>();
   readonly #writing: readonly Subscription[];
   #driver: Driver | undefined;
-  #process: DriverProcess | undefined;
+  #child: DriverProcess | undefined;
   #restarting: Subscription | undefined;
   #acts = 0;
   #isReady = false;
@@ -205,7 +205,7 @@ class Session {
     // people still have to see why it has failed, and what its config lacks
     if (!this.#hasFailed && this.#hub?.drivers.get(this.#context.id) === this.#view)
       this.#hub.drivers.delete(this.#context.id);
-    await this.#process?.stop();
+    await this.#child?.stop();
     await this.#driver?.remove();
   }
 
@@ -236,7 +236,7 @@ class Session {
       status: this.#status === undefined ? '' : statusText(this.#status, this.#message),
       ...(this.#startedAt !== undefined && { startedAt: this.#startedAt }),
       restarts,
-      ...(this.#process?.usedMiB !== undefined && { usedMiB: this.#process.usedMiB }),
+      ...(this.#child?.usedMiB !== undefined && { usedMiB: this.#child.usedMiB }),
       limitMiB: this.#context.settings.memory + ownMemoryMiB,
       ...(this.#config && { config: this.#config }),
       missing,
@@ -245,8 +245,8 @@ class Session {
   }
 
   async #list(question: DriverQuestion): Promise<DriverPage> {
-    if (this.#process === undefined || !this.#isReady) throw new HubError('unavailable', 'the module is not running');
-    return this.#process.list(question);
+    if (this.#child === undefined || !this.#isReady) throw new HubError('unavailable', 'the module is not running');
+    return this.#child.list(question);
   }
 
   #note(level: string, text: string): void {
@@ -265,7 +265,7 @@ class Session {
     const driver = this.#driver!;
     const { api, entrypoint } = driver;
     this.#startedAt = this.#context.timeOfDay();
-    this.#process = new DriverProcess(
+    this.#child = new DriverProcess(
       {
         driver,
         memoryMiB: settings.memory,
@@ -420,7 +420,7 @@ class Session {
       }, settings.confirmTimeout);
       this.#pending.set(id, { value, because: cause(), timer });
     }
-    this.#process?.send({ act, action, options: filledOptions(options, value) });
+    this.#child?.send({ act, action, options: filledOptions(options, value) });
   }
 
   #done(act: number, error: string | undefined): void {

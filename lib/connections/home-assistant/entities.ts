@@ -169,7 +169,7 @@ export class Entities {
     this.#session.send({ type: 'supported_features', features: { coalesce_messages: 1 } });
     this.#askConfig();
     const hasPlaces = areas.length + labels.length > 0;
-    for (const event of hasPlaces ? ['entity', 'device', 'area', 'label'] : ['entity'])
+    for (const event of (hasPlaces ? 'entity device area label' : 'entity').split(' '))
       this.#session.send(
         { type: 'subscribe_events', event_type: `${event}_registry_updated` },
         { event: (data) => this.#registryChanged(data) },

@@ -12,7 +12,7 @@ import { MidiSession } from './session.ts';
 import { declarationOf, itemsOf, type MidiSettings, settingsSchema } from './settings.ts';
 
 /** The device whose values are stale while the port is away. What the hub sends belongs to the hub. */
-const deviceName = 'device';
+const deviceName = 'midi device';
 /** How long a device that says nothing must stay open until it counts as working, in milliseconds. */
 const provedMs = 5000;
 
