@@ -14,11 +14,11 @@ export function register(cli: Cli): void {
     .option('--module <name>', 'module from which the flow files import defineFlow', 'patchbay-hub')
     .option(
       '--remote',
-      'print JSON with the parameters that a running hub mirrors from other hubs instead of declarations',
+      'instead of declarations, print JSON with the parameters that a running hub mirrors from other hubs',
     )
     .option(
       '--of <connection>',
-      'print JSON with the parameters of one connection on a running hub instead of declarations, for the `expect` setting of that connection',
+      'instead of declarations, print JSON with the parameters of one connection on a running hub, for the `expect` setting of that connection',
     )
     .action((paths: string[], options: TypesOptions) => {
       const { module, remote, of } = options;

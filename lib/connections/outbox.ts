@@ -65,8 +65,8 @@ export interface BoundedAttempt {
 }
 
 /**
- * Starts an attempt and calls `done` once, at the latest when the time limit is reached. Returns a function that cancels the attempt
- * without calling `done`.
+ * Starts an attempt and calls `done` exactly once, no later than at the time limit. Returns a function that cancels the attempt without
+ * calling `done`.
  */
 export function attempt(
   { scheduler, limitMs, late, begin }: BoundedAttempt,

@@ -168,7 +168,7 @@ export interface WritingStatus {
 export interface ValuesArchive extends WritingArchive {
   /** The time that each transaction, including failed transactions, took until its writes were on disk. */
   readonly flushDurations: Durations;
-  /** Resolves when all changes so far are on disk, at the latest after two seconds. */
+  /** Resolves when all changes so far are on disk, or after two seconds at the latest. */
   flush(): Promise<void>;
   /** Returns whether a parameter's value is not kept because the writer of the value has used up its share of the space. */
   isLeftOut(parameter: Parameter): boolean;
@@ -176,7 +176,7 @@ export interface ValuesArchive extends WritingArchive {
 
 /** A part of a store whose database can be read while it is being written. */
 export interface RecordedArchive extends WritingArchive {
-  /** Resolves when all changes so far can be read, at the latest after two seconds. */
+  /** Resolves when all changes so far can be read, or after two seconds at the latest. */
   flush(): Promise<void>;
   /**
    * Checks a database that a reader has reported as damaged. If the damage is confirmed, the database is set aside and replaced by a new

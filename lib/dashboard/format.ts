@@ -349,7 +349,7 @@ export const widgetSchemas = {
       .optional()
       .describe('Unit of the number of the parameter; default: the unit of the parameter, or s'),
     zone,
-    done: text(40).optional().describe('Text when the time is over; default: 0:00'),
+    done: text(40).optional().describe('Text when the time has run out; default: 0:00'),
     zones: zones.describe(
       'Tone by the remaining seconds: [{ from: 0, tone: "danger" }, { from: 60, tone: "neutral" }]',
     ),

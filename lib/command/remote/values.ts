@@ -19,7 +19,7 @@ const operand = ['<address>', '<Connection ID>/<Parameter ID>'] as const;
 export function register(cli: Cli): void {
   const { console, finish, untilStopped, host } = cli;
   remoteCommand(cli, 'get', 'print the value of a parameter on a running hub')
-    .option('--json', 'print the JSON value')
+    .option('--json', 'print the value as JSON')
     .argument(...operand)
     .action((address: string, options: RemoteOptions & { json?: boolean }) => finish(get(address, options, console)));
   remoteCommand(cli, 'set', 'set a parameter on a running hub, or fire a trigger')

@@ -50,8 +50,8 @@ export default function Users() {
       <div class="scroll" tabIndex={-1}>
         <Show when={data()?.users.length === 0}>
           <p class="note">
-            This hub is open: anyone can do anything. To restrict access, define users and their rights in the setting{' '}
-            <code>users</code> in the REST API connection.
+            This hub is open: anyone can do anything. To restrict access, define users and their rights in the{' '}
+            <code>users</code> setting of the REST API connection.
           </p>
         </Show>
         <Show when={users().length > 0}>

@@ -119,7 +119,7 @@ function signMistake(text: string, { code, start }: Found, tokens: readonly Toke
   const last = tokens.at(-1);
   if (last?.text === '%' && start >= last.start + 1)
     return {
-      message: 'expected a value after %, the remainder of a division: write 50 % as 0.5',
+      message: 'expected a value after %, the remainder of a division: write 50% as 0.5',
       start: last.start,
     };
   return undefined;

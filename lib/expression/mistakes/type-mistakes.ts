@@ -69,8 +69,8 @@ export function explainType(
 }
 
 /**
- * Explains access to a field of a value that has no fields, or returns undefined if there is no such access. CEL itself finds such access
- * at load time only for certain types.
+ * Returns an error that explains an attempt to read a field of a value without fields, or undefined if there is no such attempt. CEL itself
+ * detects such an attempt at load time only for certain types.
  */
 export function explainField(text: string, part: Part): ExpressionMistake | undefined {
   if (part.op === '.') {

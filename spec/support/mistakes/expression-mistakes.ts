@@ -12,7 +12,7 @@ export const expressionMistakes = inMaps([
   ['if, then, else', '¦if value > 1 then 1 else 0', 'expected condition ? value : other value, got if'],
   ['a number and text', "¦value + '%'", 'number + text: use string(value)', 'cannot'],
   ['a decimal comma', 'value * 0¦,5', 'expected a decimal point, got 0,5', 'cannot'],
-  ['a percentage', 'value * 50¦%', 'write 50 % as 0.5'],
+  ['a percentage', 'value * 50¦%', 'write 50% as 0.5'],
   ['a unit', 'value + ¦5s', 'expected a number without a unit, got 5s'],
   ['quotes of a word processor', 'value > 1 ? ¦“on” : “off”', 'expected the quotes \' or ", got “'],
   ['=<', 'value ¦=< 3', 'expected <=, got =<'],

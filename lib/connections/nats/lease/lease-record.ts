@@ -41,7 +41,7 @@ export function parseLease(data: unknown): LeaseRecord {
   return leaseRecord.parse(data);
 }
 
-/** The storage place of a lease or of the claims: a JetStream stream and its subject. */
+/** Where a lease or the claims are stored: a JetStream stream and its subject. */
 export interface Place {
   readonly stream: string;
   readonly subject: string;
@@ -54,13 +54,13 @@ export interface Place {
  */
 export const pairParts = [1, 2, 3, 4, 5, 6, 7];
 
-/** Returns the storage place of a part of a hub's lease; parts are counted from 1. Names of domains and hubs never contain a `+`. */
+/** Returns where a part of a hub's lease is stored. Parts are numbered from 1. Names of domains and hubs never contain a `+`. */
 export function leasePlace({ domain, hub }: HubName, part: number): Place {
   const [inStream, inSubject] = part === 1 ? ['', ''] : [`+${part}`, `.${part}`];
   return { stream: `patchbay+${domain}+${hub}${inStream}`, subject: `patchbay.${domain}.${hub}.lease${inSubject}` };
 }
 
-/** Returns the storage place of the claims of all hubs in a domain. */
+/** Returns where the claims of all hubs in a domain are stored. */
 export function claimsPlace(domain: string): Place {
   return { stream: `patchbay+${domain}`, subject: `patchbay.${domain}.claims` };
 }

@@ -58,7 +58,7 @@ interface Network {
 
 /**
  * Parses a network such as `10.0.0.0/8` or `2001:db8::/32`, or a single address; returns undefined for any other string. A network of
- * mapped IPv4 addresses becomes an IPv4 network.
+ * IPv4-mapped IPv6 addresses becomes an IPv4 network.
  */
 export function readNetwork(text: string): Network | undefined {
   const [, written = '', length] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? [];

@@ -248,7 +248,7 @@ export class Deadline {
     return this.#endMs - performance.now();
   }
 
-  /** Checks whether there is time left. Errors: `unavailable` if the time is over. */
+  /** Checks whether there is time left. Errors: `unavailable` if time has run out. */
   check(): void {
     if (this.isOver)
       throw new HubError('unavailable', 'the query takes too long: request a shorter time range or fewer points');

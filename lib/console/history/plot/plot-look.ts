@@ -69,7 +69,7 @@ function seriesOf({ shape, isCompared }: PlotLook, colour: (name: string) => str
 
 function labelsOf(shape: Shape): Partial<uPlot.Axis> {
   if (shape === 'booleans') return { splits: () => [0, 1], values: () => ['false', 'true'] };
-  if (shape === 'shares') return { splits: () => [0, 0.5, 1], values: () => ['false', '50 %', 'true'] };
+  if (shape === 'shares') return { splits: () => [0, 0.5, 1], values: () => ['false', '50%', 'true'] };
   const values = (_: uPlot, splits: number[]) => splits.map(axisNumber);
   return shape === 'marks' ? { values, incrs: [1, 2, 5, 10, 20, 50, 100, 1000, 10_000] } : { values };
 }

@@ -22,7 +22,7 @@ export interface Snapshot {
   readonly isNew: boolean;
 }
 
-/** The reason why work for a client stopped: `done` if nothing is left, `full` if the socket is full, `more` if the time is over. */
+/** The reason why work for a client stopped: `done` if nothing is left, `full` if the socket is full, `more` if time has run out. */
 export type Stopped = 'done' | 'full' | 'more';
 
 /** The client to which a catch-up sends frames. */

@@ -57,8 +57,8 @@ export function piecesOf({ parameters }: HistoryQuestion): number {
 }
 
 /**
- * Reads the piece at an index. With `isFirst`, the piece contains a history even if the time is over. Errors: any SQLite error,
- * `unavailable`.
+ * Reads the piece at an index. If `isFirst` is set, the piece contains at least one history, even if the deadline has passed. Errors: any
+ * SQLite error, `unavailable`.
  */
 export function readPiece(moment: Moment, question: HistoryQuestion, place: number, isFirst: boolean): Piece {
   const { parameters, format } = question;

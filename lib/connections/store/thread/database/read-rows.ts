@@ -36,7 +36,7 @@ function readArrays(statement: StatementSync, values: readonly Argument[]): unkn
   }
 }
 
-/** Parses a list that a column contains as JSON; returns an empty list if the JSON is not a list. */
+/** Parses a list that is stored as JSON in a column. Returns an empty list if the JSON is not a list. */
 export function readList(json: string): readonly unknown[] {
   try {
     const list: unknown = JSON.parse(json);
