@@ -40,7 +40,7 @@ for (const [what, value, time] of [
     await eventually(() =>
       ['entries', 'values', 'changes'].every((rows) => reasonOf(hub).includes(`${rows} that the`)),
     );
-    t.is(reasonOf(hub).split(', the first ').length, 4);
+    t.is(reasonOf(hub).split(', starting with ').length, 4);
     const reported = reasonOf(hub);
     hub.write('desk/lamp', true, writer);
     takeOver(hub, 'desk/count', value === 7 ? 8 : 2.5, time);
