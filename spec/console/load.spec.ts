@@ -86,7 +86,7 @@ async function trafficOf(page: Page): Promise<{ requests: number; frames: number
   await eventually(() => pauseMs > calmPauseMs, 'values that are drawn calmly');
   requests = 0;
   frames = 0;
-  const seconds = (await timeOf(() => page.waitForTimeout(4000))) / 1000;
+  const seconds = (await timeOf(() => page.waitForTimeout(8000))) / 1000;
   await session.detach();
   return { requests: requests / seconds, frames: frames / seconds };
 }
