@@ -11,7 +11,7 @@ export interface Console {
   printError(text: string): void;
 }
 
-/** A console that tells whether its reader keeps up with the output. */
+/** A console that reports whether its reader keeps up with the output. */
 export interface PacedConsole extends Console {
   /** Whether so much output has not been read yet that the command should wait. */
   readonly isBehind: boolean;

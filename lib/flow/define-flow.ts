@@ -59,7 +59,7 @@ export interface On {
   trigger(address: ReadableAddress<'T'>): Observable<1>;
   /**
    * Emits one consistent set of values in each turn in which any of the values changed, as soon as all values are known: `{a: 'desk/a'}`
-   * emits `{a: 0.5}`. A trigger is represented by a boolean that tells whether the trigger fired in the turn.
+   * emits `{a: 0.5}`. A trigger is represented by a boolean, true if the trigger fired in the turn.
    */
   all<const Names extends Readonly<Record<string, ReadableAddress>>>(
     names: Names,

@@ -168,8 +168,8 @@ export interface Sources {
 }
 
 /**
- * The values of named sources, by name. An unknown value is missing. A trigger is represented by a boolean that tells whether the trigger
- * fired in the turn.
+ * The values of named sources, by name. An unknown value is missing. A trigger is represented by a boolean, true if the trigger fired in the
+ * turn.
  */
 export type NamedValues = Record<string, Value>;
 

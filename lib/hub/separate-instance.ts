@@ -55,7 +55,7 @@ export function separateInstance(instance: Instance, template: FileText, list: F
 }
 
 /**
- * Finds an instance in the file that lists it. `isOnly` tells whether this is the only instance at its location. Errors: `conflict` if the
+ * Finds an instance in the file that lists it. `isOnly` states whether this is the only instance at its location. Errors: `conflict` if the
  * instance no longer exists.
  */
 function findIn({ name, list, listPath, templatePath }: Instance, { text }: FileText) {

@@ -23,7 +23,7 @@ test('the document is one of AsyncAPI 3.1', (t) => {
 });
 
 test('every example of the document is of its kind', (t) => {
-  for (const direction of ['tell', 'hear'] as const)
+  for (const direction of ['send', 'receive'] as const)
     for (const kind of kinds(direction)) {
       const { examples } = asyncApi.components.messages[kind];
       t.true(examples.length > 0, kind);
@@ -32,21 +32,21 @@ test('every example of the document is of its kind', (t) => {
 });
 
 test('invalid messages are of no kind', (t) => {
-  const wrong: readonly (readonly ['tell' | 'hear', object])[] = [
-    ['tell', { set: [[7]], rev: 1 }],
-    ['tell', { set: [[7, null]], rev: 1 }],
-    ['tell', { set: [[7, true]], rev: '1' }],
-    ['tell', { def: [[7, 'desk/lamp', 'X', 'rw']] }],
-    ['tell', { end: 1, rev: 1.5 }],
-    ['tell', { lost: { lamp: 1 } }],
-    ['tell', { stale: [7] }],
-    ['tell', { fresh: [] }],
-    ['tell', { hello: { epoch: '' } }],
-    ['tell', { pong: 1, more: 2 }],
-    ['hear', { sub: -1 }],
-    ['hear', { sub: 1, rate: -1 }],
-    ['hear', { sub: 1, include: [''] }],
-    ['hear', { set: [['desk/lamp', {}]] }],
+  const wrong: readonly (readonly ['send' | 'receive', object])[] = [
+    ['send', { set: [[7]], rev: 1 }],
+    ['send', { set: [[7, null]], rev: 1 }],
+    ['send', { set: [[7, true]], rev: '1' }],
+    ['send', { def: [[7, 'desk/lamp', 'X', 'rw']] }],
+    ['send', { end: 1, rev: 1.5 }],
+    ['send', { lost: { lamp: 1 } }],
+    ['send', { stale: [7] }],
+    ['send', { fresh: [] }],
+    ['send', { hello: { epoch: '' } }],
+    ['send', { pong: 1, more: 2 }],
+    ['receive', { sub: -1 }],
+    ['receive', { sub: 1, rate: -1 }],
+    ['receive', { sub: 1, include: [''] }],
+    ['receive', { set: [['desk/lamp', {}]] }],
   ];
   for (const [direction, message] of wrong)
     t.throws(() => kindOf(direction, message), undefined, JSON.stringify(message));
@@ -67,7 +67,7 @@ test('every message that README.md shows is in the document, and every kind of m
       continue;
     }
     if (fits('components/schemas/pattern', message)) continue;
-    const found = (['tell', 'hear'] as const).flatMap((direction) => {
+    const found = (['send', 'receive'] as const).flatMap((direction) => {
       try {
         return [`${direction} ${kindOf(direction, message)}`];
       } catch {
@@ -78,7 +78,7 @@ test('every message that README.md shows is in the document, and every kind of m
     for (const one of found) shown.add(one);
   }
   t.deepEqual(unread, ['{"epoch":…,"rev":…}']);
-  const all = (['tell', 'hear'] as const).flatMap((direction) =>
+  const all = (['send', 'receive'] as const).flatMap((direction) =>
     kinds(direction).map((kind) => `${direction} ${kind}`),
   );
   t.deepEqual([...shown].sort(), all.sort());
@@ -90,14 +90,14 @@ test('a real hub sends every kind of message but losses, staleness and what devi
   const socket = new WebSocket(`ws://127.0.0.1:${hub.port}/ws`, 'patchbay.v1');
   t.teardown(() => socket.close());
   const inbox = new Inbox<string>();
-  socket.addEventListener('message', ({ data }) => inbox.put(kindOf('tell', JSON.parse(data))));
+  socket.addEventListener('message', ({ data }) => inbox.put(kindOf('send', JSON.parse(data))));
   const reported = new Set<string>();
   const upTo = async (kind: string) => {
     for (const one of await inbox.until((one) => one === kind, kind)) reported.add(one);
   };
   const heard = new Set<string>();
   const send = (message: object) => {
-    heard.add(kindOf('hear', message));
+    heard.add(kindOf('receive', message));
     socket.send(JSON.stringify(message));
   };
   await upTo('hello');
@@ -117,8 +117,8 @@ test('a real hub sends every kind of message but losses, staleness and what devi
   send({ unsub: 1 });
   await upTo('unsubscribed');
   await Promise.all([hub.stop(), upTo('goodbye')]);
-  t.deepEqual([...reported, 'losses', 'stale', 'fresh', 'pending', 'metadata'].sort(), kinds('tell').sort());
-  t.deepEqual([...heard].sort(), kinds('hear').sort());
+  t.deepEqual([...reported, 'losses', 'stale', 'fresh', 'pending', 'metadata'].sort(), kinds('send').sort());
+  t.deepEqual([...heard].sort(), kinds('receive').sort());
 });
 
 /** Messages at the bounds of what is right, on both sides of them. */
@@ -230,10 +230,11 @@ test('the hub accepts exactly the client messages of the document, and answers a
   let n = 1_000_000;
   let wrong = 0;
   const judge = async (message: unknown) => {
-    const isRight = kinds('hear').filter((kind) => fits(`components/messages/${kind}/payload`, message)).length === 1;
+    const isRight =
+      kinds('receive').filter((kind) => fits(`components/messages/${kind}/payload`, message)).length === 1;
     if ((message as { unsub?: number }).unsub === 4) await answersTo(socket, inbox, { sub: 4 }, ++n);
     const answers = await answersTo(socket, inbox, message, ++n);
-    for (const answer of answers) t.notThrows(() => kindOf('tell', answer), JSON.stringify(answer));
+    for (const answer of answers) t.notThrows(() => kindOf('send', answer), JSON.stringify(answer));
     const unknown = /unknown parameter/;
     const refused = answers.filter(
       (answer) =>

@@ -401,7 +401,7 @@ export class Provider {
         children.push({ kind: child.kind, at: child.number, contents });
       }
     if (shown.path === '') return encodeElements(children);
-    // an empty node tells consumers that the node has no children
+    // an empty node shows consumers that the node has no children
     return encodeElements([
       { kind: 'node', at: shown.path, ...(children.length > 0 && { contents: shown.contents, children }) },
     ]);

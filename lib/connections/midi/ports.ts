@@ -91,10 +91,10 @@ class PortLink implements Link {
         const { received, dropped: droppedBytes } = parsed.data;
         if (droppedBytes > 0) dropped(droppedBytes);
         listener.received(received);
-        setImmediate(() => this.#tell({ taken: received.length }));
+        setImmediate(() => this.#post({ taken: received.length }));
       }
     });
-    this.#tell(task);
+    this.#post(task);
   }
 
   get unsentBytes(): number {
@@ -108,7 +108,7 @@ class PortLink implements Link {
       return;
     }
     this.#unsentBytes += bytes.length;
-    this.#tell({ send: bytes }, () => {
+    this.#post({ send: bytes }, () => {
       this.#unsentBytes -= bytes.length;
     });
   }
@@ -124,7 +124,7 @@ class PortLink implements Link {
     child.once('exit', () => clearTimeout(kill));
   }
 
-  #tell(message: object, sent?: () => void): void {
+  #post(message: object, sent?: () => void): void {
     if (this.#child.connected) this.#child.send(message, () => sent?.());
   }
 

@@ -28,7 +28,7 @@ export interface SessionEvents {
   set(part: Part, value: Value | undefined, because: Change | undefined): void;
   /** Called when a write has ended without confirmation. */
   settle(id: string, error: HubError): void;
-  /** Called when the peers are online, as far as the hub can tell. */
+  /** Called when the peers are online, as far as the hub knows. */
   running(): void;
   away(reason: string): void;
   /** Called when a packet was sent or received, for the wire trace. `fault` states why the packet was refused. */

@@ -14,7 +14,7 @@ interface Checked {
   readonly message: string;
 }
 
-/** Explains an error that the type check found. `hasParam` tells whether the expression may look up other parameters. */
+/** Explains an error that the type check found. `hasParam` states whether the expression may look up other parameters. */
 export function explainType(
   text: string,
   error: Checked,

@@ -173,7 +173,7 @@ function averageOf({ over, every }: OverEvery, scheduler: SchedulerLike): Operat
 interface MeanOverTime {
   put(number: number, nowMs: number): void;
   /**
-   * Ends the current part and returns the mean of the last parts. `isSettled` tells whether the number was the same in all of these parts.
+   * Ends the current part and returns the mean of the last parts. `isSettled` states whether the number was the same in all of these parts.
    */
   take(nowMs: number): { readonly number: number; readonly isSettled: boolean };
 }

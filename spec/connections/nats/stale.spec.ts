@@ -105,7 +105,7 @@ test('D-34: parameters of a silent hub are stale: reported immediately, to later
   const reported = await late.subscribe(desks);
   t.true(reported.findIndex(({ stale }) => stale !== undefined) < reported.length - 1, 'before the end');
   t.is(late.picture.stale.size, 3);
-  for (const message of reported.filter((one) => one.stale)) t.is(kindOf('tell', message), 'stale');
+  for (const message of reported.filter((one) => one.stale)) t.is(kindOf('send', message), 'stale');
   const some = await openV1(t, guarded, undefined, signIn('some'));
   await some.subscribe({ sub: 1 });
   t.deepEqual([...some.picture.stale.keys()], ['desk/lamp']);

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Ajv, type ValidateFunction } from 'ajv';
 
-type Direction = 'tell' | 'hear';
+type Direction = 'send' | 'receive';
 
 const folder = resolve(import.meta.dirname, '../../../lib/client');
 export const asyncApi = JSON.parse(await readFile(resolve(folder, 'asyncapi.json'), 'utf8'));
@@ -21,7 +21,7 @@ export function fits(path: string, value: unknown): boolean {
   return validate(value) as boolean;
 }
 
-/** Names of the messages that the hub tells, or hears. */
+/** Names of the messages that the hub sends, or receives. */
 export function kinds(direction: Direction): string[] {
   return asyncApi.operations[direction].messages.map(({ $ref }: { $ref: string }) => $ref.split('/').at(-1));
 }

@@ -32,8 +32,8 @@ export function connectClient(t: ExecutionContext, port: number, options: Connec
   const hub = connect(`http://127.0.0.1:${port}`, { ...quick, ...options });
   t.teardown(() => {
     hub.close();
-    for (const message of reported) kindOf('tell', message);
-    for (const message of sent) kindOf('hear', message);
+    for (const message of reported) kindOf('send', message);
+    for (const message of sent) kindOf('receive', message);
   });
   return Object.defineProperties({ reported, sent }, Object.getOwnPropertyDescriptors(hub)) as ClientUnderTest;
 }

@@ -78,8 +78,8 @@ const heard: {
 };
 
 for (const [direction, messages] of [
-  ['tell', reported],
-  ['hear', heard],
+  ['send', reported],
+  ['receive', heard],
 ] as const)
   test(`the types and asyncapi.json have the same messages: what the hub is to ${direction}`, (t) => {
     t.deepEqual(Object.keys(messages).sort(), kinds(direction).sort());

@@ -37,7 +37,7 @@ export function createLimitHits(log: Log): LimitHits {
 
 // The error that is sent to a client that exceeds a limit.
 
-/** An error that tells a client which limit it has exceeded. */
+/** An error that names the limit that a client has exceeded. */
 export class LimitError extends HubError {
   readonly limit: LimitName;
   /** The time for which the client has to wait, in seconds; undefined means the default for the error code. */

@@ -37,7 +37,7 @@ export interface Sockets {
   readonly reportStale: (parameters: Iterable<Parameter>) => void;
   /** Reports to clients that firings from other hubs were lost. */
   readonly reportLost: (fires: LostFires) => void;
-  /** Closes the sockets of principals that have lost access; the close code tells the client whether it may return. */
+  /** Closes the sockets of principals that have lost access; the close code states whether the client may return. */
   dismiss(departures: readonly Departure[]): void;
   /** Closes every client (close code 1001) and refuses new handshakes; returns whether there were any clients or handshakes. */
   close(): boolean;

@@ -213,7 +213,7 @@ class StepCheck {
     });
   }
 
-  /** Checks the steps of a test. `isWhole` tells whether no setting was dropped as unknown. */
+  /** Checks the steps of a test. `isWhole` states whether no setting was dropped as unknown. */
   steps(
     location: SourceLocation,
     steps: readonly z.output<typeof testStepSchema>[],

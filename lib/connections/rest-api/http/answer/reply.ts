@@ -129,7 +129,7 @@ const httpStatus: Readonly<Record<ErrorCode, string>> = {
 };
 
 /**
- * Returns the headers for an error that tell the client when to retry, or which protocol to use (RFC 9110 section 15.5.22, RFC 6455 section
+ * Returns the headers for an error that state when the client may retry, or which protocol to use (RFC 9110 section 15.5.22, RFC 6455 section
  * 4.4).
  */
 function helpingHeaders(error: HubError): readonly Header[] {
