@@ -20,7 +20,7 @@ export interface Regex {
 
 /**
  * Thrown if a pattern is refused; the message is the reason. `steps` is the size of the pattern's program if it is too large. `isLacking`
- * tells whether the pattern uses a feature that RE2 lacks.
+ * states whether the pattern uses a feature that RE2 lacks.
  */
 export class RegexMistake extends Error {
   readonly steps: number | undefined;

@@ -268,7 +268,7 @@ const meanings: Readonly<Record<Alarm['state'], string>> = {
 /** The minimum time between two announcements, in milliseconds, so that a flood of alarms does not keep a screen reader talking. */
 const announceMs = 5000;
 
-/** Tells screen readers how many alarms are waiting and which alarm is the most urgent, whenever the answer changes. */
+/** Announces to screen readers how many alarms are waiting and which alarm is the most urgent, whenever the answer changes. */
 function Announcement(props: { readonly alarms: readonly Alarm[] }) {
   const [text, setText] = createSignal('');
   const pause = useDelay();

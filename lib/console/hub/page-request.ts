@@ -11,7 +11,7 @@ const deadlineMs = 10_000;
  */
 export const seenAs =
   new URLSearchParams((globalThis as { location?: { readonly search: string } }).location?.search).get('as') ?? '';
-/** The request headers that tell the hub the name in `seenAs`. */
+/** The request headers with the name in `seenAs`. */
 export const seeAsHeaders: Readonly<Record<string, string>> =
   seenAs === '' ? {} : { 'patchbay-see-as': encodeURIComponent(seenAs) };
 
