@@ -75,11 +75,15 @@ class PortLink implements Link {
     });
     this.#watch = setTimeout(() => this.#close('the process of the port stopped responding'), hangingMs);
     child.on('error', (error) => this.#close(error.message));
-    child.on('exit', (code, signal) =>
-      this.#close(
-        `the process of the port ended: ${[signal ?? `exit code ${code}`, this.#lastOutput].filter((one) => one !== '').join(': ')}`,
-      ),
-    );
+    child.on('exit', (code, signal) => {
+      const end = () => {
+        const causes = [signal ?? `exit code ${code}`, this.#lastOutput].filter((one) => one !== '');
+        this.#close(`the process of the port ended: ${causes.join(': ')}`);
+      };
+      if (child.connected)
+        child.once('disconnect', () => setImmediate(end)); // its last message, the fault, may still arrive
+      else setImmediate(end);
+    });
     child.on('message', (message) => {
       const parsed = fromProcess.safeParse(message);
       if (!parsed.success || this.#isEnded) return; // other messages come from Node.js, which reports imports with --watch
