@@ -3,6 +3,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { readRegularFileSync } from '../files/regular-file.ts';
+import { parameterIdMistake } from '../model/address.ts';
 import { HubError, messageOf } from '../model/error.ts';
 import { readBy } from '../model/record-schema.ts';
 import { durationPattern, longestDurationMs, parseDurationMs } from '../model/time/duration.ts';
@@ -28,6 +29,12 @@ export function readTlsFile(key: string, path: string | undefined, resolvePath: 
     throw new HubError('cannot-start', `tls.${key}: cannot read ${path}: ${messageOf(error)}`);
   }
 }
+
+/** The schema for a Parameter ID, such as a key of `parameters`. */
+export const parameterIdSetting = z.string().superRefine((id, context) => {
+  const message = parameterIdMistake(id);
+  if (message !== undefined) context.addIssue({ code: 'custom', message });
+});
 
 /** Returns the schema for an integer within inclusive bounds. Error messages mention `unit`. */
 export function integerSetting(least: number, most: number, unit = ''): z.ZodNumber {

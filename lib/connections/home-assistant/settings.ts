@@ -12,6 +12,7 @@ import { lossSetting } from '../loss.ts';
 import {
   durationSetting,
   integerSetting,
+  parameterIdSetting,
   type ResolvePath,
   readTlsFile,
   type SettingMistake,
@@ -89,13 +90,7 @@ export const settingsSchema = z.strictObject({
     'How https:// is verified; default: as browsers do',
     'SHA-256 fingerprint of the only certificate to trust',
   ),
-  values: record(
-    z.string().superRefine((id, context) => {
-      const message = parameterIdMistake(id);
-      if (message !== undefined) context.addIssue({ code: 'custom', message });
-    }),
-    valueSchema,
-  )
+  values: record(parameterIdSetting, valueSchema)
     .default({})
     .describe("The parameters, by Parameter ID: { lamp: 'light.kitchen', level: 'light.kitchen/brightness' }"),
   discover: z

@@ -3,13 +3,12 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { type TlsTarget, type Transport, tcpTransport, wsTransport } from '../../device/transport.ts';
-import { parameterIdMistake } from '../../model/address.ts';
 import { describe } from '../../model/error.ts';
 import { type About, valueClasses } from '../../model/parameter.ts';
 import { valueTypes } from '../../model/value.ts';
 import { expectSetting } from '../expected.ts';
 import { lossSetting } from '../loss.ts';
-import { durationSetting, integerSetting, type ResolvePath, readTlsFile } from '../setting.ts';
+import { durationSetting, integerSetting, parameterIdSetting, type ResolvePath, readTlsFile } from '../setting.ts';
 
 /** The maximum number of parameters that one connection may discover. */
 export const maxDiscovered = 20_000;
@@ -171,13 +170,7 @@ export const settingsSchema = z.strictObject({
     .describe('The topic of the last will: online, or offline; default: <prefix>/status of the bridge, or none'),
   onLoss: lossSetting('the broker'),
   parameters: z
-    .record(
-      z.string().superRefine((id, context) => {
-        const message = parameterIdMistake(id);
-        if (message !== undefined) context.addIssue({ code: 'custom', message });
-      }),
-      parameterSchema,
-    )
+    .record(parameterIdSetting, parameterSchema)
     .default({})
     .describe('The parameters behind topics, by Parameter ID'),
   bridge: bridgeSchema

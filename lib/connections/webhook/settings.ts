@@ -3,14 +3,20 @@
 import { z } from 'zod';
 import { readPath } from '../../device/payload.ts';
 import { compileExpression, ExpressionMistake } from '../../expression/expression.ts';
-import { parameterIdMistake } from '../../model/address.ts';
 import { describe, messageOf } from '../../model/error.ts';
 import type { About } from '../../model/parameter.ts';
 import { record } from '../../model/record-schema.ts';
 import { convert, valueTypes } from '../../model/value.ts';
 import type { InputTypes } from '../connection.ts';
 import { compileTemplate, inputsSetting, type Template, templateNames } from '../message-template.ts';
-import { durationSetting, integerSetting, type SettingHint, type SettingMistake, trustSetting } from '../setting.ts';
+import {
+  durationSetting,
+  integerSetting,
+  parameterIdSetting,
+  type SettingHint,
+  type SettingMistake,
+  trustSetting,
+} from '../setting.ts';
 import { isTimed, schemeOf, secretMistake, signatureSetting } from './signature.ts';
 
 /** The upper bound for the maximum size of a received body, in bytes. HTTP requests have the same limit. */
@@ -96,13 +102,7 @@ const hookSchema = z.strictObject({
   perSecond: integerSetting(1, 10_000, 'per second')
     .default(10)
     .describe('The maximum number of deliveries per second; more are refused with 429'),
-  values: record(
-    z.string().superRefine((id, context) => {
-      const message = parameterIdMistake(id);
-      if (message !== undefined) context.addIssue({ code: 'custom', message });
-    }),
-    valueSchema,
-  )
+  values: record(parameterIdSetting, valueSchema)
     .refine((values) => Object.keys(values).length <= maxValues, { error: `expected at most ${maxValues} values` })
     .default({})
     .describe('The parameters that a delivery sets, by name: the parameter is <hook>/<name>'),
