@@ -1,6 +1,6 @@
 // Three keys open the door when somebody presses them in the order of a code.
 // After a pause of three seconds, earlier presses no longer count.
-// This recipe is in TypeScript, with all of RxJS: `merge`, `debounceTime` and `scan` make a stream, and a rule writes what it emits.
+// This recipe is in TypeScript and can use all of RxJS: `merge`, `debounceTime` and `scan` form a stream, and a rule writes what it emits.
 
 import { defineFlow } from 'patchbay-hub';
 import { filter, map, merge } from 'rxjs';
