@@ -69,7 +69,7 @@ export const limits = {
     default: 20_000,
     unit: 'sockets',
     setting: 'maxClients',
-    about: 'WebSocket clients of the connection at the same time',
+    about: 'simultaneous WebSocket clients of the connection',
     answer: '503 instead of the handshake; the connection is closed',
     isFatal: true,
   },
@@ -78,8 +78,8 @@ export const limits = {
     unit: 'connections',
     setting: [1, 1_000_000],
     about:
-      'HTTP and WebSocket connections of all clients at the same time; at most three quarters of the open files that the system allows (`ulimit -n`)',
-    answer: 'nothing; the new connection is closed immediately',
+      'simultaneous HTTP and WebSocket connections of all clients; at most three quarters of the open files that the system allows (`ulimit -n`)',
+    answer: 'the new connection is closed immediately, without an answer',
     isFatal: true,
   },
   connectionsPerAddress: {
@@ -88,7 +88,7 @@ export const limits = {
     setting: [1, 1_000_000],
     about:
       'HTTP and WebSocket connections from one IPv4 address or IPv6 /64, at most half of `connections`; a closed connection may count for one more second (Linux only)',
-    answer: 'nothing; the new connection is closed immediately',
+    answer: 'the new connection is closed immediately, without an answer',
     isFatal: true,
   },
   files: {
@@ -96,7 +96,7 @@ export const limits = {
     unit: 'files',
     setting: 'fixed',
     about:
-      'long files that are being sent at the same time; at most an eighth of the open files that the system allows',
+      'long files that the hub is sending at the same time; at most an eighth of the open files that the system allows',
     answer: '503',
     isFatal: true,
   },
@@ -202,7 +202,7 @@ export const limits = {
     unit: 'bytes',
     setting: 'fixed',
     about: 'the largest WebSocket message that the hub reads, by the size in its frame header',
-    answer: 'nothing; the socket is cut off',
+    answer: 'the socket is cut off without an answer',
     isFatal: true,
   },
   unreadBytes: {
@@ -210,7 +210,7 @@ export const limits = {
     unit: 'bytes',
     setting: [512 * 1024, 64 * 1024 * 1024],
     about: 'bytes that the hub holds for a WebSocket client that does not read',
-    answer: 'nothing; when it reads again, it receives the newest values of the parameters that it missed',
+    answer: 'when the client reads again, it receives only the newest values of the parameters that it missed',
     isFatal: false,
   },
   unreadBytesPerUser: {
@@ -225,25 +225,25 @@ export const limits = {
     default: 4 * 1024 * 1024,
     unit: 'bytes',
     setting: [64 * 1024, 64 * 1024 * 1024],
-    about: `bytes that a WebSocket client has sent and the hub has not processed; a client that is more than 64 KiB ahead also exceeds this limit with ${lateBacklog.messages} messages or ${lateBacklog.kibibytes} KiB once a round has lasted for ${lateBacklog.lateMs} ms, and with any backlog while all clients together are ${backlogBytesOfAll / 1024 / 1024} MiB ahead; after many clients of a user or address have been closed for this, its further clients exceed the limit with ${lateBacklog.floodBytes / 1024} KiB once a round has lasted for ${lateBacklog.floodLateMs} ms`,
+    about: `bytes that a WebSocket client has sent and the hub has not processed; a client that is more than 64 KiB ahead also exceeds this limit with ${lateBacklog.messages} messages or ${lateBacklog.kibibytes} KiB once a round has lasted for ${lateBacklog.lateMs} ms, and with any backlog while all clients together are ${backlogBytesOfAll / 1024 / 1024} MiB ahead; after the hub has closed many clients of a user or address for this reason, further clients of the same user or address exceed the limit with ${lateBacklog.floodBytes / 1024} KiB once a round has lasted for ${lateBacklog.floodLateMs} ms`,
     answer: `close code ${closeCodes.flooding}`,
     isFatal: true,
   },
   pipelinedRequests: {
     default: 1,
-    unit: 'requests',
+    unit: 'request',
     setting: 'fixed',
     about: 'requests on an HTTP connection that wait while the hub is overloaded',
-    answer: 'nothing; the connection is cut off',
+    answer: 'the connection is cut off without an answer',
     isFatal: true,
   },
   unreadAnswers: {
     default: 1,
-    unit: 'answers',
+    unit: 'answer',
     setting: 'fixed',
     about:
       'unread answers on an HTTP connection that wait in the hub; before that, the system holds about 100 KiB to 4 MiB',
-    answer: 'nothing; the connection is cut off when it sends another request, or after 10 s',
+    answer: 'the connection is cut off when it sends another request, or after 10 s',
     isFatal: true,
   },
   heldBytes: {
@@ -252,7 +252,7 @@ export const limits = {
     setting: 'fixed',
     about:
       'bytes that the hub holds in total: waiting answers, bodies and messages, and values in steps; a sixteenth of the heap limit if that is more',
-    answer: `nothing, or close code ${closeCodes.stalled} or ${closeCodes.flooding}; the largest holder loses connections`,
+    answer: `the largest holder loses connections, with close code ${closeCodes.stalled} or ${closeCodes.flooding} or without an answer`,
     isFatal: true,
   },
   heldBodies: {
@@ -292,7 +292,7 @@ export const limits = {
     unit: 'ms',
     setting: 'fixed',
     about: 'how long a WebSocket client may leave pings unanswered',
-    answer: 'nothing; the socket is cut off',
+    answer: 'the socket is cut off without an answer',
     isFatal: true,
   },
   mistakes: {
@@ -388,7 +388,7 @@ export const limits = {
     default: 1024,
     unit: 'queries',
     setting: 'fixed',
-    about: `history and audit queries of one user${orAddress}, that are waiting or whose answers are unread`,
+    about: `history and audit queries of one user${orAddress}, that are waiting or whose answers have not been read`,
     answer: '503 with `Retry-After`',
     isFatal: false,
   },
@@ -404,7 +404,7 @@ export const limits = {
     default: 4,
     unit: 'recordings',
     setting: 'fixed',
-    about: 'clients of `/hub/record` at the same time',
+    about: 'simultaneous clients of `/hub/record`',
     answer: '409',
     isFatal: false,
   },
@@ -413,7 +413,7 @@ export const limits = {
     unit: 'messages',
     setting: 'fixed',
     about: 'messages from a v1 client that wait until other hubs have confirmed their writes',
-    answer: 'nothing; further messages from this client wait',
+    answer: 'further messages from this client wait',
     isFatal: false,
   },
   bodyBytes: {
@@ -430,7 +430,7 @@ export const limits = {
     setting: 'fixed',
     about:
       'the time for all headers of a request, measured from the start of the connection or the previous answer; ±2 s',
-    answer: 'nothing; the connection is cut off',
+    answer: 'the connection is cut off without an answer',
     isFatal: true,
     isSeen: false,
   },
@@ -439,7 +439,7 @@ export const limits = {
     unit: 'ms',
     setting: 'fixed',
     about: 'the time for the whole body of a request, measured from its headers; ±2 s',
-    answer: 'nothing; the connection is cut off',
+    answer: 'the connection is cut off without an answer',
     isFatal: true,
   },
 } as const satisfies Readonly<Record<string, Limit>>;
