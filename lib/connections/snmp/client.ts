@@ -1,5 +1,5 @@
-// Asks a device: reads its objects regularly, with several in each request, walks its tables, writes, and reads back what was written. A
-// device that does not answer is offline; the link is then reopened, and one request shows whether the device is back.
+// Sends requests to a device: reads its objects regularly, several per request, walks its tables, writes, and reads back what was written.
+// A device that does not answer is offline; the hub then reopens the link, and a single request shows whether the device is back.
 
 import { randomInt } from 'node:crypto';
 import { type SchedulerLike, Subscription } from 'rxjs';
@@ -37,17 +37,17 @@ export interface ClientOptions {
   readonly scheduler: SchedulerLike;
   readonly log: Log;
   atSettle(work: () => void): () => void;
-  /** Set in a test, whose messages all have the number 0. */
+  /** Set in a test, in which all messages have the number 0. */
   random?(): number;
-  /** Takes a notification in a test, which comes over the same transport. Returns whether the message was one. */
+  /** Takes a notification in a test, where notifications arrive over the same transport. Returns whether the message was a notification. */
   notified?(bytes: Buffer): boolean;
 }
 
 export interface ClientEvents {
-  /** Reports a value; undefined if it is unknown. `because` is the write that the value confirms. */
+  /** Reports a value; undefined if the value is unknown. `because` is the write that the value confirms. */
   set(item: Item, value: Value | undefined, because: Change | undefined): void;
   settle(id: string, error: HubError): void;
-  /** Reports the rows that a table now has, with their labels, and the IDs of the parameters of rows that it no longer has. */
+  /** Reports the rows that have been added to a table or have a new label, and the IDs of the parameters of rows that have disappeared. */
   rows(found: readonly (readonly [item: Item, label: string | undefined])[], gone: readonly string[]): void;
   online(): void;
   offline(): void;
@@ -60,7 +60,7 @@ export interface ClientEvents {
 interface Sent {
   readonly job: Job;
   tries: number;
-  /** How often the request was sent again because the session had to adopt the engine of the device or its clock. */
+  /** How often the request was sent again because the session had to adopt the device's engine or its clock. */
   repeats: number;
   timer: Subscription;
 }
@@ -68,19 +68,19 @@ interface Sent {
 /** Objects that are read with one request. */
 interface Reading {
   readonly oids: readonly string[];
-  /** The objects of the request: those of the reading, and the up time in front of them if there are rates. */
+  /** The objects in the request: those of the reading, preceded by the uptime if there are rates. */
   readonly asked: readonly string[];
   readonly list: Buffer;
   readonly everyMs: number;
   isQueued: boolean;
-  /** Whether to read again as soon as the answer has arrived, because of a write in the meantime. */
+  /** Whether to read again as soon as the answer arrives, because a write was made in the meantime. */
   isAgain: boolean;
 }
 
 const maxRepeats = 3;
-/** The number of packets per second that are read; further ones are dropped unread, and counted. */
+/** The maximum number of packets that are read per second; further packets are dropped unread, and counted. */
 export const maxPacketsPerSecond = 2000;
-/** How many bytes of a refused packet are shown. */
+/** The maximum number of bytes of a refused packet that are shown. */
 const shownBytes = 256;
 
 export class SnmpClient {
@@ -90,7 +90,7 @@ export class SnmpClient {
   readonly #writes: Writes;
   readonly #tables: readonly TableReader[];
   readonly #flush: () => void;
-  /** The items by their objects, including those of the rows that tables currently have. */
+  /** The items by OID, including those of the rows that tables currently have. */
   readonly #byOid = new Map<string, Item[]>();
   readonly #readings = new Set<Reading>();
   readonly #readingOf = new Map<string, Reading>();
@@ -98,7 +98,7 @@ export class SnmpClient {
   readonly #inFlight = new Map<number, Sent>();
   readonly #rates: Rates;
   readonly #limit = new MessageLimit(maxPacketsPerSecond);
-  /** The faults that the device reports when objects are read, by Parameter ID or table. */
+  /** The faults that the device reports when objects are read, by Parameter ID, object or table. */
   readonly #faults = new Map<string, string>();
   #timers = new Subscription();
   #isOnline = false;
@@ -166,13 +166,13 @@ export class SnmpClient {
     this.#flush();
   }
 
-  /** Takes the objects of a notification. */
+  /** Takes the objects in a notification. */
   notified(varbinds: readonly Varbind[]): void {
     for (const varbind of varbinds)
       for (const item of this.#byOid.get(varbind.oid) ?? []) if (isRead(item)) this.#set(item, varbind, undefined);
   }
 
-  /** Reads everything at once. */
+  /** Reads everything immediately. */
   readAll(): void {
     if (!this.#isOnline) return;
     this.#queue([...this.#readings, ...this.#tables]);
@@ -203,7 +203,7 @@ export class SnmpClient {
     this.#faults.clear();
     this.#planReadings();
     const times = new Set([...this.#readings, ...this.#tables].map(({ everyMs }) => everyMs));
-    // The first interval has a random length, so that devices that were connected together are not asked at the same moments.
+    // The length of the first interval is random, so that devices that were connected together are not read at the same moments.
     const phase = this.#options.random?.() ?? 0.5 + Math.random() / 2;
     for (const everyMs of times) this.#repeat(everyMs, everyMs * phase);
     this.#queue(this.#readings);
@@ -274,7 +274,7 @@ export class SnmpClient {
   // Requests
 
   #pump(): void {
-    // Until the device has answered, one request shows whether it is there.
+    // Until the device has answered, a single request shows whether it is online.
     const window = this.#isOnline && this.#options.random === undefined ? this.#options.settings.window : 1;
     while (this.#link.isOpen && this.#inFlight.size < window) {
       const job = (this.#isOnline ? this.#writes.next() : undefined) ?? this.#nextRead();
@@ -312,7 +312,7 @@ export class SnmpClient {
       const meaning = this.#isOnline ? undefined : envelope.meaningOfSilence;
       this.#fail(id, sent, meaning === undefined ? limit : `${limit}: ${meaning}`);
     } else if (sent.tries === settings.retries && job.shrink !== undefined) {
-      // Some devices do not answer a request if the answer would be too big. The last attempt asks for the up time alone.
+      // Some devices do not answer a request if the answer would be too big. The last attempt asks only for the uptime.
       const list = encodeVarbinds(asked([upTimeOid]));
       const probe: Job = { verb: verbs.get, error: 0, index: 0, list, take: () => job.shrink?.(), fail: job.fail };
       this.#inFlight.delete(id);
@@ -385,7 +385,7 @@ export class SnmpClient {
       for (let from = 0; from < oids.length; from += this.#options.settings.maxObjects)
         this.#addReading(oids.slice(from, from + this.#options.settings.maxObjects), everyMs);
     }
-    // Without anything to read, the hub asks for the up time, which shows whether the device is there.
+    // If there is nothing to read, the hub asks for the uptime, which shows whether the device is online.
     if (this.#readings.size === 0 && this.#tables.length === 0)
       this.#addReading([upTimeOid], this.#options.settings.every);
   }
@@ -454,7 +454,7 @@ export class SnmpClient {
     });
   }
 
-  /** Splits a request that the device refuses, so that all other objects are read without the one that is the reason. */
+  /** Splits a request that the device refuses, so that all other objects are read without the object that caused the refusal. */
   #takeError(reading: Reading, error: number, oid: string | undefined): void {
     const { oids, everyMs } = reading;
     if (oids.length === 1) {
@@ -470,7 +470,7 @@ export class SnmpClient {
     this.#queue(parts.map((part) => this.#addReading(part, everyMs)));
   }
 
-  /** Reports the value of an object at a time; undefined for a notification, which does not change rates. */
+  /** Reports an object's value at a given time. The time is undefined for a notification, which does not change rates. */
   #set(item: Item, varbind: Varbind, atMs: number | undefined): void {
     if (item.settings.rate && atMs === undefined) return;
     const { value, fault } = item.settings.rate ? this.#rates.rateOf(item, varbind, atMs!) : decodeValue(item, varbind);
@@ -480,7 +480,7 @@ export class SnmpClient {
 
   /** Reads an item again after a write, because an answer that is already on its way may be older than the write. */
   #readBack(item: Item): void {
-    const reading = this.#readingOf.get(item.oid) ?? this.#createReading([item.oid], 0); // an object of a table
+    const reading = this.#readingOf.get(item.oid) ?? this.#createReading([item.oid], 0); // an object in a table
     if (reading.isQueued && !this.#reads.has(reading)) reading.isAgain = true;
     else this.#queue([reading]);
   }

@@ -1,5 +1,5 @@
-// What is around the messages to and from a device: nothing in tests, a community in version 2c, and in version 3 the session of a user with
-// the engine of the device, which includes the discovery of the engine and its clock (RFC 3414, 4).
+// The envelope of messages to and from a device: none in tests, a community in version 2c, and in version 3 a user's session with the
+// device's engine, which includes the discovery of the engine and its clock (RFC 3414, 4).
 
 import { type Item, readFirst, readInteger, universal, Writer } from '../../device/ber.ts';
 import { decodePdu, type Pdu, verbs } from './message.ts';
@@ -17,38 +17,41 @@ import {
   usmCounters,
 } from './usm.ts';
 
-/** An answer of a device. */
+/** A device's answer. */
 export interface Answer {
   /** The number of the request. */
   readonly id: number;
   readonly pdu: Pdu;
-  /** The message as it is shown: without the community and without encryption. */
+  /** The message in the form in which it is shown: without the community and without encryption. */
   readonly plain: Buffer;
-  /** Whether the request must be sent again, because the session has now adopted the engine of the device or its clock. */
+  /** Whether the request must be sent again, because the session has now adopted the device's engine or its clock. */
   readonly isRepeat?: boolean;
   /** Why the device refuses all requests, as a sentence. */
   readonly refusal?: string;
 }
 
 export interface Envelope {
-  /** Whether the message is sent as it is; otherwise, the device is asked for its engine instead. */
+  /** Whether messages are sent as they are; otherwise, the hub asks the device for its engine instead. */
   readonly isReady: boolean;
   wrap(pdu: Buffer, id: number): Buffer;
   /**
-   * Opens a received message. `isAwaited` returns whether a request waits for an answer. Returns a sentence if the message is refused.
+   * Opens a received message. `isAwaited` returns whether a request is waiting for an answer. Returns a sentence if the message is refused.
    * Errors: `Error` with a sentence.
    */
   unwrap(bytes: Buffer, isAwaited: (id: number) => boolean): Answer | string;
-  /** Forgets what is known of the device, whose place may have been taken by another one. */
+  /** Forgets what is known about the device, because another device may have taken its place. */
   reset(): void;
-  /** What it may mean that a device has never answered; undefined if nothing is known. */
+  /** What it may mean if a device has never answered; undefined if there is no known cause. */
   readonly meaningOfSilence: string | undefined;
 }
 
-/** How many bytes of messages are decoded per second, because a message of 64 KiB with many small items takes some milliseconds. */
+/**
+ * The maximum number of bytes of messages that are decoded per second, because decoding a message of 64 KiB with many small items takes
+ * several milliseconds.
+ */
 export const maxBytesPerSecond = 1_048_576;
 
-/** Counts messages, and refuses those beyond a number or an amount per second, before they are decoded. */
+/** Counts messages, and refuses those beyond a number of messages or bytes per second, before they are decoded. */
 export class MessageLimit {
   readonly #perSecond: number;
   #secondMs = Number.NEGATIVE_INFINITY;
@@ -73,7 +76,7 @@ export class MessageLimit {
 
 const notAwaited = 'expected the answer to a request that waits for one';
 
-/** Messages without anything around them, as in tests. */
+/** Messages without an envelope, as in tests. */
 export const bare: Envelope = {
   isReady: true,
   wrap: (pdu) => pdu,
@@ -85,7 +88,7 @@ export const bare: Envelope = {
   meaningOfSilence: undefined,
 };
 
-/** The versions as they are encoded. */
+/** The versions in their encoded form. */
 export const version2c = 1;
 export const version3 = 3;
 
@@ -134,7 +137,7 @@ export function communityEnvelope(text: string): Envelope {
 
 const { unknownEngine, notInTimeWindow } = usmCounters;
 
-/** Why a device refuses requests, by the counter in its report. */
+/** Why a device refuses requests, by the counter in the device's report. */
 const refusals: Readonly<Record<string, (user: string) => string>> = {
   [usmCounters.wrongLevel]: (user) =>
     `the device does not accept the security level of the user ${user}; check auth and priv`,
@@ -219,7 +222,7 @@ export class UserSession implements Envelope {
     return { id, pdu, plain };
   }
 
-  /** Takes a message that is not authenticated: the report with the engine ID, another report, or an answer to a user without `auth`. */
+  /** Takes a message that is not authenticated: a report with the engine ID, any other report, or an answer to a user without `auth`. */
   #unsigned(message: SecureMessage): Answer | string {
     const { pdu: content, plain } = contentOf(message, undefined);
     const pdu = decodePdu(content);

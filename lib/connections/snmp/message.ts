@@ -1,10 +1,11 @@
-// SNMPv2 messages, as in RFC 3416: requests, answers and notifications with lists of objects and their values. Also converts them to
-// and from text: `get 1.3.6.1.2.1.1.5.0`, `response 1.3.6.1.2.1.1.5.0 = "ups"`, `trap 1.3.6.1.6.3.1.1.5.3, 1.3.6.1.2.1.2.2.1.8.3 = 2`.
+// SNMPv2 messages as defined in RFC 3416: requests, answers and notifications with lists of objects and their values. Also converts
+// messages to and from text: `get 1.3.6.1.2.1.1.5.0`, `response 1.3.6.1.2.1.1.5.0 = "ups"`, `trap 1.3.6.1.6.3.1.1.5.3,
+// 1.3.6.1.2.1.2.2.1.8.3 = 2`.
 
 import { type Item, readFirst, readInteger, universal, Writer } from '../../device/ber.ts';
 import { describe } from '../../model/error.ts';
 
-/** The tags of values, and of the marks that stand for a missing value. */
+/** The tags of values, and of the markers that stand for a missing value. */
 export const tags = {
   integer: 0x02,
   octets: 0x04,
@@ -34,12 +35,12 @@ export const verbs = {
 } as const;
 const trapOfVersion1 = 0xa4;
 
-/** The time since the device was started, in hundredths of a second; also the first object of a notification. */
+/** The time since the device was started, in hundredths of a second. This is also the first object in a notification. */
 export const upTimeOid = '1.3.6.1.2.1.1.3.0';
-/** The object of a notification that contains the OID of the notification itself. */
+/** The object in a notification that contains the notification's own OID. */
 export const trapOid = '1.3.6.1.6.3.1.1.4.1.0';
 
-/** An object and its value: the content of an item with this tag. */
+/** An object and its value, which is the content of an item with this tag. */
 export interface Varbind {
   readonly oid: string;
   readonly tag: number;
@@ -50,15 +51,15 @@ export interface Varbind {
 export interface Pdu {
   readonly verb: number;
   readonly id: number;
-  /** The error status of an answer; for `bulk`, how many objects are not repeated. */
+  /** The error status of an answer; for `bulk`, the number of objects that are not repeated. */
   readonly error: number;
-  /** The position of the object with the error, from 1; for `bulk`, how often the other objects are repeated. */
+  /** The position of the object with the error, counted from 1; for `bulk`, how often the other objects are repeated. */
   readonly index: number;
   readonly varbinds: readonly Varbind[];
 }
 
 export const maxRequestId = 0x7fff_ffff;
-/** The maximum number of numbers in an OID, according to RFC 2578. */
+/** The maximum number of components in an OID, according to RFC 2578. */
 const maxArcs = 128;
 
 // OIDs
@@ -129,7 +130,7 @@ export function encodeVarbinds(varbinds: readonly Varbind[]): Buffer {
   return writer.finish();
 }
 
-/** Encodes a message around a list from `encodeVarbinds`. */
+/** Encodes a message that contains a list from `encodeVarbinds`. */
 export function encodePdu(verb: number, id: number, error: number, index: number, list: Buffer): Buffer {
   const writer = new Writer();
   writer.constructed(verb, () => {
@@ -141,7 +142,7 @@ export function encodePdu(verb: number, id: number, error: number, index: number
   return writer.finish();
 }
 
-/** Returns the objects of a request for values. */
+/** Returns the objects for a request that asks for values. */
 export function asked(oids: readonly string[]): Varbind[] {
   return oids.map((oid) => ({ oid, tag: tags.null, bytes: Buffer.alloc(0) }));
 }
@@ -167,7 +168,7 @@ export function decodePdu({ tag, items }: Item): Pdu {
 
 // Values
 
-/** Returns the number in a varbind, exactly; undefined if it contains no integer. Counters and gauges are never negative. */
+/** Returns the exact number in a varbind; undefined if the varbind contains no integer. Counters and gauges are never negative. */
 export function integerOf({ tag, bytes }: Varbind): bigint | undefined {
   const isSigned = tag === tags.integer;
   const isNumber =
@@ -196,7 +197,7 @@ export function floatOf({ tag, bytes }: Varbind): number | undefined {
   return isFloat ? bytes.readFloatBE(3) : undefined;
 }
 
-/** Returns octets as text: as UTF-8 if they are, otherwise as Latin 1. Zeros at the end are left out. */
+/** Returns octets as text: as UTF-8 if they are valid UTF-8, and otherwise as Latin 1. Trailing zeros are omitted. */
 export function textOf(bytes: Buffer): string {
   const text = bytes.toString('utf8');
   return (text.includes('\ufffd') ? bytes.toString('latin1') : text).replace(/\0+$/, '');
@@ -260,7 +261,7 @@ export function errorSentence(status: number): string {
 const verbNames = new Map(Object.entries(verbs).map(([name, verb]) => [verb as number, name]));
 const tagNames = new Map(Object.entries(tags).map(([name, tag]) => [tag as number, name]));
 
-/** Returns a message as text, or other bytes in hexadecimal. */
+/** Returns a message as text; if the bytes are not a message, returns them in hexadecimal. */
 export function showMessage(frame: Uint8Array): string {
   const bytes = Buffer.from(frame.buffer, frame.byteOffset, frame.byteLength);
   try {
@@ -301,7 +302,7 @@ export function showValue(varbind: Varbind): string {
 
 const varbindPattern = /\s*([\d.]+)(?:\s*=\s*("(?:[^"\\]|\\.)*"|-?\d+|\w+(?:\s+[\w.:-]+)?))?\s*(?:,|$)/y;
 
-/** Reads a message in the format of `showMessage`. Its number is 0. Errors: `Error` with a sentence. */
+/** Reads a message in the format of `showMessage`. The message has the number 0. Errors: `Error` with a sentence. */
 export function readMessage(text: string): Buffer {
   const [, name = '', status, at, nonRepeaters, repetitions, rest = ''] =
     /^(\w+)(?:\s+!\s*(\w+)\s+(\d+))?(?:\s+(\d+)\s+(\d+))?(?:\s+(.*))?$/s.exec(text.trim()) ?? [];

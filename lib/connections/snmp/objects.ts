@@ -1,4 +1,4 @@
-// Compiles the parameters and tables in the settings to items: objects of the device or of its notifications, and the conversion of their
+// Compiles the parameters and tables in the settings to items, which are objects of the device or of its notifications, and converts
 // values.
 
 import { parameterIdMistake } from '../../model/address.ts';
@@ -26,20 +26,22 @@ import type { ColumnSettings, ObjectType, ParameterSettings, SnmpSettings } from
 
 /** The maximum number of parameters per connection, including those of tables. */
 export const maxParameters = 20_000;
-/** The maximum length of a string that is written, in bytes. */
+/** The maximum length of a string to write, in bytes. */
 const maxWrittenBytes = 1400;
 
 /** The notifications that set a parameter. */
 export interface TrapRule {
-  /** The value that each notification stands for, by its OID; undefined for the value of an object, or a trigger. */
+  /**
+   * The value that each notification stands for, by the notification's OID; undefined if the value comes from an object, and for a trigger.
+   */
   readonly values: ReadonlyMap<string, Value | undefined>;
-  /** The values that objects of the notification must have, as text. */
+  /** The values that objects in the notification must have, as text. */
   readonly where: readonly (readonly [oid: string, value: string])[];
 }
 
 type ReadSettings = Omit<ColumnSettings, 'oid'>;
 
-/** A parameter with its object, or with the notifications that set it. */
+/** A parameter and its object, or the notifications that set the parameter. */
 export interface Item {
   readonly id: string;
   readonly type: ValueType;
@@ -47,13 +49,13 @@ export interface Item {
   readonly isConfirmed: boolean;
   readonly everyMs: number;
   readonly confirm: 'read' | 'answer';
-  /** Empty for a parameter that only notifications set, without an object. */
+  /** Empty for a parameter that is set only by notifications, without an object. */
   readonly oid: string;
   readonly trap: TrapRule | undefined;
   readonly settings: ReadSettings;
 }
 
-/** A column of a table: what all of its items have in common. */
+/** A column of a table, and what all of its items have in common. */
 export interface Column {
   readonly name: string;
   readonly oid: string;
@@ -78,7 +80,7 @@ export interface Items {
 
 const compiled = new WeakMap<object, Items>();
 
-/** Returns the items and tables in the settings and all errors in them. Caches the result for these settings. */
+/** Returns the items and tables in the settings, and all errors in them. The result is cached for these settings. */
 export function itemsOf(settings: SnmpSettings): Items {
   let items = compiled.get(settings.parameters);
   if (items === undefined) {
@@ -88,7 +90,7 @@ export function itemsOf(settings: SnmpSettings): Items {
   return items;
 }
 
-/** Returns whether an item's value is read from the device. Write-only items and items that only receive notifications are not read. */
+/** Returns whether an item's value is read from the device. Write-only items and items that are set only by notifications are not read. */
 export function isRead({ access, trap }: Item): boolean {
   return trap === undefined && access !== 'write-only';
 }
@@ -114,7 +116,7 @@ function compile(settings: SnmpSettings): Items {
     const draft = parameterDraft(settings, one, add);
     if (draft === undefined || oid === undefined || mistakes.length > reported) continue;
     for (const values of combinationsOf(template)) {
-      if (mistakes.length > reported) break; // all other items from the template would report the same errors
+      if (mistakes.length > reported) break; // all other items of the template would report the same errors
       if (list.length >= maxParameters) {
         add(`expected at most ${maxParameters} parameters in the connection`);
         break;
@@ -194,7 +196,7 @@ function parameterDraft(
 
 const textual: readonly ObjectType[] = ['text', 'hex', 'oid', 'ip'];
 
-/** Returns what the settings of a value mean; undefined if they contain errors. */
+/** Returns an item without its ID and OID from its settings; undefined if the settings contain errors. */
 function draftOf(
   settings: SnmpSettings,
   read: ReadSettings,
@@ -251,7 +253,7 @@ export function rowItem({ before, after }: Table, { name, oid, draft }: Column, 
   return { ...draft, id: `${before}${index}${after}/${name}`, oid: `${oid}.${index}` };
 }
 
-/** Returns the item of a table to which an ID would belong; undefined if no table has such IDs. */
+/** Returns the table item to which an ID would belong; undefined if no table has such IDs. */
 function itemOfTables(tables: readonly Table[], id: string): Item | undefined {
   for (const table of tables)
     for (const column of table.columns) {
@@ -294,7 +296,7 @@ export function declarationOf(item: Item, label?: string): ParameterDeclaration 
   };
 }
 
-/** Converts a value to a value that the object can have. Errors: `out-of-range`, `not-convertible`. */
+/** Converts a value to a value that the object can hold. Errors: `out-of-range`, `not-convertible`. */
 export function acceptValue(item: Item, input: unknown): Value {
   const { min, max, choices } = item.settings;
   const isName = choices !== undefined && typeof input === 'string' && Object.hasOwn(choices, input);
@@ -315,7 +317,7 @@ export interface Decoded {
   readonly fault?: string;
 }
 
-/** Returns the value of an object. A rate is the value of its counter. */
+/** Returns the value of an object. For a rate, returns the value of the counter. */
 export function decodeValue({ type, settings, oid: name }: Item, varbind: Varbind): Decoded {
   const { tag, bytes, oid } = varbind;
   const { as, scale, offset, unknownIf } = settings;
@@ -366,7 +368,7 @@ const ranges: Readonly<Partial<Record<ObjectType, readonly [tag: number, least: 
   ticks: [tags.ticks, 0n, 2n ** 32n - 1n],
 };
 
-/** Returns the content of an object for a value. Errors: `out-of-range` if the object cannot hold the value. */
+/** Returns the content of an object that holds a value. Errors: `out-of-range` if the object cannot hold the value. */
 export function encodeValue({ settings }: Item, value: Value): Pick<Varbind, 'tag' | 'bytes'> {
   const { as, scale, offset } = settings;
   const refuse = (expected: string) => new HubError('out-of-range', `expected ${expected}, got ${describe(value)}`);

@@ -1,4 +1,4 @@
-// Rates: by how much counters grow per second, by the clock of the device.
+// Rates: the amounts by which counters grow per second, measured with the device's clock.
 
 import type { SchedulerLike } from 'rxjs';
 import { integerOf, tags, type Varbind } from './message.ts';
@@ -13,7 +13,7 @@ interface Counted {
 export class Rates {
   readonly #scheduler: SchedulerLike;
   readonly #counters = new Map<Item, Counted>();
-  /** The up time of the device in its last answer, in hundredths of a second; undefined if it has none. */
+  /** The device's uptime in its last answer, in hundredths of a second; undefined if the answer did not contain it. */
   #upTicks: number | undefined;
 
   constructor(scheduler: SchedulerLike) {
@@ -30,17 +30,17 @@ export class Rates {
     this.#counters.delete(item);
   }
 
-  /** Returns when an answer was created: by the clock of the device if the answer contains it, in milliseconds. */
+  /** Returns when an answer was created, in milliseconds: by the device's clock if the answer contains the uptime. */
   timeOf(upTime: Varbind | undefined): number {
     const ticks = upTime?.tag === tags.ticks ? Number(integerOf(upTime)) : undefined;
     const isOther = (ticks === undefined) !== (this.#upTicks === undefined);
-    // After a restart of the device, its counters have started anew.
+    // After the device has restarted, its counters have started again.
     if (isOther || (ticks !== undefined && ticks < this.#upTicks!)) this.#counters.clear();
     this.#upTicks = ticks;
     return ticks === undefined ? this.#scheduler.now() : ticks * 10;
   }
 
-  /** Returns the rate of a counter at the time of an answer; unknown in the first one. */
+  /** Returns the rate of a counter at the time of an answer; the rate is unknown for the first answer. */
   rateOf(item: Item, varbind: Varbind, atMs: number): Decoded {
     const value = integerOf(varbind);
     if (value === undefined) {

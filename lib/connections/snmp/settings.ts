@@ -1,5 +1,5 @@
-// The settings of an SNMP connection: how the hub reaches the device, who it is there, the objects behind parameters, the tables that it
-// walks, and the notifications that it receives.
+// The settings of an SNMP connection: how the hub reaches the device, the hub's credentials, the objects behind parameters, the tables that
+// the hub walks, and the notifications that it receives.
 
 import { z } from 'zod';
 import { valueClasses } from '../../model/parameter.ts';
@@ -11,7 +11,7 @@ import { durationSetting, integerSetting } from '../setting.ts';
 import { isOid } from './message.ts';
 import { type AuthProtocol, authProtocols, type PrivProtocol, privProtocols } from './usm.ts';
 
-/** The types of the values of objects. */
+/** The types of object values. */
 export const objectTypes = [
   'integer',
   'unsigned',
@@ -36,7 +36,7 @@ const oidSetting = () =>
   z.string({ error: oidExpected }).refine((oid) => isOid(oid), {
     error: ({ input }) => `expected ${oidExpected}, got ${JSON.stringify(input)}`,
   });
-/** An OID that may contain variables of an ID; it is checked when it is complete. */
+/** An OID that may contain variables from an ID; it is checked once the variables have been filled in. */
 const templateSetting = () => z.string({ error: "an OID such as '1.3.6.1.2.1.2.2.1.8.{n}'" });
 
 const aboutShape = {

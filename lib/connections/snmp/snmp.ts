@@ -1,5 +1,5 @@
-// The connection type `snmp`: reads, walks and writes objects of network devices, power supplies and other machines by SNMPv2c and SNMPv3, and
-// receives their traps and informs.
+// The connection type `snmp`: reads, walks and writes objects of network devices, power supplies and other machines over SNMPv2c and
+// SNMPv3, and receives their traps and informs.
 
 import { Observable, Subscription } from 'rxjs';
 import { readFirst } from '../../device/ber.ts';
@@ -47,7 +47,7 @@ export const snmp = defineConnectionType({
   run: (context) => (context.settings.simulate ? simulate(context) : run(context)),
 });
 
-/** Communities that everybody knows, which logs need not mask. */
+/** Well-known communities, which logs need not mask. */
 const wellKnown = ['public', 'private'];
 
 function secretsOf({ community, user, traps }: SnmpSettings): readonly string[] {
@@ -58,10 +58,10 @@ function secretsOf({ community, user, traps }: SnmpSettings): readonly string[] 
   );
 }
 
-/** How often notifications make the hub read everything, at most, in milliseconds. */
+/** The minimum interval between two reads of everything that notifications cause, in milliseconds. */
 const readPauseMs = 1000;
 
-/** Runs the connection over a test's transport, or otherwise over the transports in the settings. */
+/** Runs the connection over a test's transport or, by default, over the transports in the settings. */
 function run(context: ConnectionContext<SnmpSettings>, played?: Transport): Observable<ConnectionEvent> {
   return new Observable((subscriber) => {
     const { settings, scheduler, log, turn, own, atSettle, resolvePath } = context;
@@ -69,7 +69,7 @@ function run(context: ConnectionContext<SnmpSettings>, played?: Transport): Obse
     const expected = new Map(expectedOf(settings, resolvePath).items.map((item) => [item.id, item]));
     const wire: typeof context.wire = (direction, bytes, fault) => context.wire(direction, bytes, fault);
     const emit = (event: ConnectionEvent) => subscriber.next(event);
-    /** The items of all rows, which can be written. */
+    /** The items of all current rows, which can be written. */
     const rows = new Map<string, Item>();
     const loss = new Loss(settings, scheduler, () =>
       turn(() => {
@@ -227,7 +227,7 @@ function envelopeOf({ settings, scheduler }: ConnectionContext<SnmpSettings>): E
   return user === undefined ? communityEnvelope(community!) : new UserSession(new User(user), () => scheduler.now());
 }
 
-/** Returns the value that a notification gives to an item; undefined if the notification does not concern it. */
+/** Returns the value that a notification gives to an item; undefined if the notification does not concern the item. */
 function valueIn(item: Item, oid: string, varbinds: readonly Varbind[]): Value | undefined {
   const { trap } = item;
   if (trap === undefined || !trap.values.has(oid)) return undefined;

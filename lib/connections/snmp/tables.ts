@@ -1,5 +1,5 @@
-// The walk through a table, such as the interfaces of a switch: GetBulk requests, each for the next rows of all columns. The rows that are
-// found become parameters; the parameters of rows that are gone are withdrawn.
+// The walk through a table, such as the interfaces of a switch: a sequence of GetBulk requests, each for the next rows of all columns. The
+// rows that are found become parameters; the parameters of rows that have disappeared are withdrawn.
 
 import { parameterIdMistake } from '../../model/address.ts';
 import {
@@ -21,22 +21,22 @@ export interface TableEvents {
   /** Returns when an answer was created, in milliseconds. */
   time(upTime: Varbind | undefined): number;
   set(item: Item, varbind: Varbind, atMs: number): void;
-  /** Reports the items that are new or have another label, and those that are gone. */
+  /** Reports the items that are new or have another label, and those that have disappeared. */
   rows(found: readonly (readonly [item: Item, label: string | undefined])[], gone: readonly Item[]): void;
-  /** Reports why the table cannot be read; undefined if it can. */
+  /** Reports why the table cannot be read; undefined if it can be read. */
   fault(sentence: string | undefined): void;
   turn(work: () => void): void;
-  /** Continues the walk after the requests that are waiting. */
+  /** Continues the walk after the waiting requests. */
   read(reader: TableReader): void;
 }
 
 /** The maximum number of rows in an answer. */
 const maxRepetitions = 50;
-/** The object before the up time, because a walk asks for what comes next. */
+/** The object before the uptime, because a walk asks for the next object. */
 const beforeUpTime = '1.3.6.1.2.1.1.3';
 
 interface Walk {
-  /** The index of the last row that each column has reported; '' before the first row, undefined after the last one. */
+  /** The index of the last row that each column has reported; '' before the first row, and undefined after the last row. */
   readonly cursors: (string | undefined)[];
   readonly rows: Map<string, (Varbind | undefined)[]>;
   atMs: number | undefined;
@@ -54,7 +54,7 @@ export class TableReader {
   readonly #items = new Map<string, { readonly item: Item; readonly label: string | undefined }>();
   #repetitions = maxRepetitions;
   #walk: Walk | undefined;
-  /** Whether the table is waiting or being read. */
+  /** Whether the table is waiting to be read, or is being read. */
   isQueued = false;
 
   constructor(table: Table, maxObjects: number, ids: Set<string>, events: TableEvents) {
@@ -139,7 +139,7 @@ export class TableReader {
     const { cursors, rows } = walk;
     const start = `${columns[place]!.oid}.`;
     const cursor = cursors[place];
-    if (cursor === undefined) return undefined; // what follows the end of the column
+    if (cursor === undefined) return undefined; // the answer continues after the end of the column
     if (varbind.tag === tags.endOfMibView || !varbind.oid.startsWith(start)) {
       cursors[place] = undefined;
       return undefined;

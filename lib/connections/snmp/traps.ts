@@ -1,5 +1,6 @@
-// Receives the notifications of a device: traps, and informs, which the hub acknowledges. All connections with the same port share it, and
-// the address of the sender decides whose device it is. Senders that no connection names are refused unread.
+// Receives a device's notifications: traps, and informs, which the hub acknowledges. All connections with the same port share it, and the
+// sender's address decides to which connection a notification belongs. If no connection names the sender, the notification is refused
+// unread.
 
 import { createHash } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
@@ -43,12 +44,12 @@ import {
   usmCounters,
 } from './usm.ts';
 
-/** The maximum number of engines of a device whose clocks are known. */
+/** The maximum number of a device's engines whose clocks are known. */
 const keptClocks = 16;
-/** The number of informs that are remembered, and for how long, so that a repeated one has no effect. */
+/** The maximum number of informs that are remembered, and for how long, so that a repeated inform has no effect. */
 const keptInforms = 64;
 const informMs = 60_000;
-/** How many bytes of a refused packet are shown. */
+/** The maximum number of bytes of a refused packet that are shown. */
 const shownBytes = 256;
 
 // The port
@@ -128,7 +129,7 @@ class SharedPort {
 
 const ports = new Map<string, SharedPort>();
 
-/** A transport over a shared port, for packets from these hosts. */
+/** A transport over a shared port, for packets from the given hosts. */
 function sharedTransport(
   bind: Place,
   hosts: readonly string[],
@@ -186,7 +187,7 @@ async function addressesOf(hosts: readonly string[], withIPv6: boolean): Promise
   return new Set(found.flat());
 }
 
-/** Returns the local address for notifications. */
+/** Returns the local address on which the hub listens for notifications. */
 export function trapPlace({ traps, udp, hosts }: SnmpSettings): Place {
   const peers =
     traps!.from.length > 0 ? traps!.from.map((host) => ({ host, port: 0 })) : [udp!, ...hosts].map(readPlace);
@@ -202,18 +203,18 @@ export interface TrapOptions {
   readonly log: Log;
   timeOfDay(): number;
   wire(direction: 'in' | 'out', bytes: Uint8Array, fault?: string): void;
-  /** The transport of a test, whose messages have nothing around them. */
+  /** A test's transport, whose messages have no envelope. */
   readonly played?: Transport | undefined;
 }
 
 export interface TrapEvents {
-  /** Reports a notification: its OID, and its objects. */
+  /** Reports a notification: its OID and its objects. */
   notified(oid: string, varbinds: readonly Varbind[]): void;
-  /** Reports that the port is open, or why it is not. */
+  /** Reports that the port is open; `reason` says why it is not. */
   state(reason: string | undefined): void;
 }
 
-/** Divides a notification into its OID and its objects. Returns a sentence if the message is something else. */
+/** Divides a notification into its OID and its objects. Returns a sentence if the message is not a notification. */
 export function notificationOf({
   verb,
   varbinds,
@@ -225,7 +226,7 @@ export function notificationOf({
   return { oid: decodeOid(name.bytes), varbinds: varbinds.slice(2) };
 }
 
-/** Boots are seconds since this time, so that they grow with each start without being stored. */
+/** The start of the engine's `boots` count, which is in seconds since this time, so that it grows with each start without being stored. */
 const firstBootMs = Date.UTC(2020);
 
 export class TrapReceiver {
@@ -234,7 +235,7 @@ export class TrapReceiver {
   readonly #link: DeviceLink;
   readonly #community: Buffer | undefined;
   readonly #user: User | undefined;
-  /** The engine of the hub, which informs are addressed to. */
+  /** The hub's engine, to which informs are addressed. */
   readonly #engineId: Buffer;
   readonly #boots: number;
   readonly #startMs: number;
@@ -294,7 +295,7 @@ export class TrapReceiver {
     this.#options.log.warn({}, `a notification was refused: ${reason}`, 'notification refused');
   }
 
-  /** Takes a packet within the limit. `take` returns a sentence if it refuses the packet. */
+  /** Takes a packet that is within the limit. `take` returns a sentence if it refuses the packet. */
   #received(bytes: Buffer, take: (item: Item) => string | undefined): void {
     const excess = this.#limit.count(bytes.length, this.#options.scheduler.now());
     if (excess !== undefined) {
@@ -325,7 +326,7 @@ export class TrapReceiver {
     const { engineId, boots, timeS } = message;
     const isOwn = engineId.equals(this.#engineId);
     if (!isOwn && isReportable(message)) {
-      // The sender asks for the engine of the hub, to which informs are addressed.
+      // The sender asks for the hub's engine, to which informs are addressed.
       this.#report(message, sender, usmCounters.unknownEngine, 0);
       return undefined;
     }
@@ -362,7 +363,7 @@ export class TrapReceiver {
     return undefined;
   }
 
-  /** Returns whether an inform was received before, because the sender has missed the acknowledgement. */
+  /** Returns whether an inform was received before, which happens if the sender has missed the acknowledgement. */
   #isRepeated(id: number): boolean {
     const now = this.#options.scheduler.now();
     const atMs = this.#informs.get(id);
@@ -406,7 +407,10 @@ export class TrapReceiver {
   }
 }
 
-/** Returns an engine ID that is the same after a restart: of the enterprise number for examples, with a hash of the machine and the connection. */
+/**
+ * Returns an engine ID that stays the same after a restart. It consists of the enterprise number for examples, and a hash of the machine
+ * and the connection.
+ */
 function ownEngineId(connectionId: string): Buffer {
   const hash = createHash('sha256').update(`${hostname()} ${connectionId}`).digest();
   return Buffer.concat([Buffer.from('80007ed905', 'hex'), hash.subarray(0, 12)]);

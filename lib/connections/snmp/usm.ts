@@ -1,5 +1,5 @@
 // The security of SNMPv3: the messages of RFC 3412 and the User-based Security Model of RFC 3414, with SHA-2 (RFC 7860) and AES (RFC 3826).
-// Keys belong to a user and an engine, the SNMP side of a device. Messages are valid for 150 s by the clock of the engine.
+// Keys belong to a user and an engine, which is the SNMP side of a device. Messages are valid for 150 s by the engine's clock.
 
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type Item, readFirst, readInteger, universal, Writer } from '../../device/ber.ts';
@@ -16,8 +16,9 @@ export const authProtocols = {
 export type AuthProtocol = keyof typeof authProtocols;
 
 /**
- * The privacy protocols. DES is triple DES with the same key three times, because OpenSSL no longer has DES itself. There are two ways to
- * get the longer keys of AES from a password; those that end in `c` are for Cisco and others that use the draft by Reeder.
+ * The privacy protocols. For DES, triple DES with three equal keys is used, because OpenSSL no longer provides plain DES. There are two
+ * ways to derive the longer AES keys from a password: the protocols that end in `c` are for Cisco and for other makers that use Reeder's
+ * draft.
  */
 export const privProtocols = {
   des: { cipher: 'des-ede3-cbc', keyBytes: 16, extend: 'none' },
@@ -51,7 +52,7 @@ export const usmCounters = {
 
 const flagsOf = { auth: 1, priv: 2, reportable: 4 } as const;
 const securityModel = 3;
-/** The maximum size of a message that the hub accepts, which it announces to devices, in bytes. */
+/** The maximum size of a message that the hub accepts, in bytes. The hub announces it to devices. */
 export const maxMessageBytes = 65_507;
 const passwordBytes = 1_048_576;
 /** The number of engines whose keys are cached. */
@@ -63,11 +64,11 @@ const maxBoots = 0x7fff_ffff;
 
 interface Keys {
   readonly auth: Buffer;
-  /** Created when it is first needed, which is after the digest has been verified. */
+  /** Created when it is first needed, after the digest has been verified. */
   priv: Buffer | undefined;
 }
 
-/** A user of a device, or of the hub, with the keys for the engines that it has been used with. */
+/** A user of a device or of the hub, with the keys for the engines with which the user has been used. */
 export class User {
   readonly settings: UserSettings;
   readonly #keys = new Map<string, Keys>();
@@ -78,7 +79,7 @@ export class User {
     this.settings = settings;
   }
 
-  /** The security level as the flags of a message: 0, 1 (authNoPriv) or 3 (authPriv). */
+  /** The security level as a message's flags: 0, 1 (authNoPriv) or 3 (authPriv). */
   get flags(): number {
     const { auth, priv } = this.settings;
     return (auth === undefined ? 0 : flagsOf.auth) | (priv === undefined ? 0 : flagsOf.priv);
@@ -89,7 +90,7 @@ export class User {
     return createHmac(hash, this.#keysOf(engineId).auth).update(message).digest().subarray(0, digestBytes);
   }
 
-  /** Encrypts a scoped PDU for an engine at a time of its clock; returns the salt as well. */
+  /** Encrypts a scoped PDU for an engine at a time on the engine's clock. Returns the salt as well. */
   encrypt(engineId: Buffer, boots: number, timeS: number, plain: Buffer): { salt: Buffer; bytes: Buffer } {
     const { cipher } = privProtocols[this.settings.priv!];
     const salt = randomBytes(8);
@@ -157,7 +158,7 @@ export class User {
   }
 }
 
-/** Returns the hash of a mebibyte of the repeated password (RFC 3414, A.2), which takes some milliseconds. */
+/** Returns the hash of a mebibyte of the repeated password (RFC 3414, A.2), which takes several milliseconds. */
 function masterKey(auth: AuthProtocol, password: Buffer): Buffer {
   return createHash(authProtocols[auth].hash).update(Buffer.alloc(passwordBytes, password)).digest();
 }
@@ -168,7 +169,7 @@ function localKey(auth: AuthProtocol, master: Buffer, engineId: Buffer): Buffer 
 
 // Clocks
 
-/** What the hub knows of the clock of another engine. Only authentic messages may set it. */
+/** What the hub knows about another engine's clock. Only authentic messages may set it. */
 export class EngineClock {
   boots = 0;
   #timeS = 0;
@@ -186,7 +187,7 @@ export class EngineClock {
     return this.#timeS + Math.floor((nowMs - this.#atMs) / 1000);
   }
 
-  /** Returns whether an authentic message is timely (RFC 3414, 3.2, 7b); the clock follows it. */
+  /** Returns whether an authentic message is timely (RFC 3414, 3.2, 7b). A newer message sets the clock. */
   accepts(boots: number, timeS: number, nowMs: number): boolean {
     if (boots > this.boots || (boots === this.boots && timeS > this.#latestS)) this.set(boots, timeS, nowMs);
     return boots === this.boots && boots < maxBoots && timeS >= this.timeS(nowMs) - timeWindowS;
@@ -218,12 +219,12 @@ export interface Sealed {
   /** Undefined for a message without a user, such as the first message to an engine. */
   readonly user: User | undefined;
   readonly context: string;
-  /** The engine of the context, if it is another one. */
+  /** The engine of the context, if it differs from the engine of the message. */
   readonly contextEngineId?: Buffer;
   readonly pdu: Buffer;
 }
 
-/** Encodes a message, encrypts and signs it according to its flags. */
+/** Encodes a message, and encrypts and signs it according to its flags. */
 export function sealMessage({ id, flags, engineId, boots, timeS, user, pdu, ...scope }: Sealed): Buffer {
   const scoped = new Writer();
   scoped.constructed(universal.sequence, () => {
@@ -289,7 +290,7 @@ export function isReportable({ flags }: SecureMessage): boolean {
 export const reportable: number = flagsOf.reportable;
 export const authOnly: number = flagsOf.auth;
 
-/** Returns whether the digest of a message is that of the user. */
+/** Returns whether the digest of a message is the user's. */
 export function isAuthentic({ bytes, digest, engineId }: SecureMessage, user: User): boolean {
   if (digest.length !== authProtocols[user.settings.auth!].digestBytes) return false;
   const unsigned = Buffer.from(bytes);
@@ -304,7 +305,7 @@ interface Content {
   readonly contextEngineId: Buffer;
 }
 
-/** Returns the content of a message, and its bytes as they are without encryption. Errors: `Error` with a sentence. */
+/** Returns a message's content, and the message's bytes without encryption. Errors: `Error` with a sentence. */
 export function contentOf(message: SecureMessage, user: User | undefined): Content {
   const isEncrypted = (message.flags & flagsOf.priv) !== 0;
   const bytes = isEncrypted ? user!.decrypt(message, message.data.bytes) : undefined;
@@ -315,7 +316,7 @@ export function contentOf(message: SecureMessage, user: User | undefined): Conte
   return { pdu, plain: after(context!, bytes ?? message.bytes), ...scope };
 }
 
-/** Returns the bytes behind an item. */
+/** Returns the bytes after an item. */
 export function after({ bytes: last }: Item, bytes: Buffer): Buffer {
   return bytes.subarray(last.byteOffset - bytes.byteOffset + last.length);
 }

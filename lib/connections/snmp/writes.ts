@@ -1,5 +1,5 @@
-// The writes to a device: those of one turn are sent with one request, and one request at a time. A write is pending until the device reports
-// the value, which the hub reads back.
+// The writes to a device: all writes of a turn are sent in one request, and only one such request is under way at a time. A write is
+// pending until the device reports the value, which the hub reads back.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { HubError } from '../../model/error.ts';
@@ -20,7 +20,7 @@ export interface Job {
   take(answer: Pdu): void;
   /** Called when the request has ended without an answer. */
   fail(reason: string): void;
-  /** Asks for less at once; missing if this is impossible. */
+  /** Asks for less immediately; undefined if this is impossible. */
   shrink?(): void;
 }
 
@@ -39,7 +39,7 @@ export interface WritesOptions {
   pump(): void;
 }
 
-/** How often the hub reads back a written value, and how long it waits each time. */
+/** How often the hub reads back a written value, and how long it waits each time, in milliseconds. */
 const confirmTries = 5;
 const confirmEveryMs = 1000;
 
@@ -47,7 +47,7 @@ interface Write {
   readonly item: Item;
   readonly value: Value;
   readonly change: Change | undefined;
-  /** Whether it is sent without others, because the device has refused a request with several writes. */
+  /** Whether the write is sent separately, because the device has refused a request with several writes. */
   readonly isAlone: boolean;
 }
 
@@ -121,7 +121,7 @@ export class Writes {
       });
       return;
     }
-    // A device executes all writes of a request or none. All others are sent again without the one that it has refused.
+    // A device executes either all writes of a request or none. All other writes are sent again without the refused write.
     const refused = writes[index - 1];
     const failed = writes.length === 1 ? writes : refused === undefined ? [] : [refused];
     this.#failed(failed, `the device refused it: ${errorSentence(error)}`);
