@@ -1,5 +1,5 @@
-// The process of a driver module as seen by the hub: it has no environment, no rights but to read its own files, little memory, and
-// low priority. What it says is read in small parts. A process that does not answer, or takes too much, is killed.
+// The process of a driver module, as the hub sees it. The process has no environment, may only read its own files, and has little memory
+// and low priority. The hub reads its output in small parts, and kills a process that does not answer or takes too much.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
@@ -25,25 +25,25 @@ import {
 import type { Driver } from './package.ts';
 import { maxAnswer } from './process/catalogue.ts';
 
-/** How often a process is asked for a sign of life, and how long it may take, in milliseconds. */
+/** How often the hub asks the process for a sign of life, and how long the process may take to answer, in milliseconds. */
 const pingMs = 2000;
 export const answerMs = 15_000;
-/** How long the process may take until it says the first word. */
+/** How long the process may take to send its first line, in milliseconds. */
 const startMs = 60_000;
-/** The time that a process has to end by itself. */
+/** How long the process may take to end on its own, in milliseconds. */
 const stopMs = 2000;
-/** The memory that Node.js itself needs in addition to that of the module, in MiB. */
+/** The memory that Node.js itself needs in addition to the module's memory, in MiB. */
 export const ownMemoryMiB = 96;
-/** The end of its error output that is kept, in characters. */
+/** How much of the end of the error output is kept, in characters. */
 const keptOutput = 2000;
-/** The number of unsent bytes at which the process counts as one that does not answer. */
+/** The number of unsent bytes at which the process counts as not answering. */
 const maxUnsentBytes = 1_048_576;
-/** How long the process may take to answer a question, in milliseconds, and how many it may have at a time. */
+/** How long the process may take to answer a question, in milliseconds, and how many questions may be open at a time. */
 const listMs = 5000;
 const maxQuestions = 20;
 
 const program = join(import.meta.dirname, `process/main${extname(import.meta.filename)}`);
-/** The folder with the code that the process loads: `lib`, or `dist`. */
+/** The folder with the code that the process loads: `lib` or `dist`. */
 const codeFolder = resolve(import.meta.dirname, '../..');
 
 export interface ChildOptions {
@@ -55,9 +55,9 @@ export interface ChildOptions {
 
 export interface ChildEvents {
   line(line: FromProcess): void;
-  /** The fields of its config. */
+  /** The fields of the module's config. */
   config(fields: readonly DriverField[]): void;
-  /** The last event: why it has ended, and whether the hub had to kill it. */
+  /** The last event: why the process has ended, and whether the hub had to kill it. */
   ended(reason: string, isKilled: boolean): void;
 }
 
@@ -102,7 +102,7 @@ export class DriverProcess {
         ...readable.map((path) => `--allow-fs-read=${path}`),
         `--max-old-space-size=${memoryMiB}`,
         '--max-semi-space-size=4',
-        '--single-threaded-gc', // so that it never takes more than one processor
+        '--single-threaded-gc', // so that the process never takes more than one processor
         '--disable-warning=ExperimentalWarning',
         '--disable-warning=SecurityWarning',
         program,
@@ -117,7 +117,7 @@ export class DriverProcess {
     if (pid !== undefined)
       try {
         setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
-      } catch {} // it has ended already
+      } catch {} // the process has already ended
     this.#pipe = this.#child.stdio[3] as Duplex;
     this.#pipe.on('error', () => {});
     this.#exited = new Promise((finished) => {
@@ -126,7 +126,7 @@ export class DriverProcess {
         this.#finish();
         finished();
       });
-      // `close` comes once its pipes have been read
+      // `close` is emitted once the pipes have been read
       this.#child.once('close', (code, signal) => {
         this.#reason ??= this.#whyEnded(code, signal);
         this.#finish();
@@ -146,7 +146,7 @@ export class DriverProcess {
     else this.#pipe.write(`${JSON.stringify(line)}\n`);
   }
 
-  /** The memory of the process, in MiB; undefined if it is not known. */
+  /** The memory of the process, in MiB; undefined if unknown. */
   get usedMiB(): number | undefined {
     return this.#usedMiB;
   }
@@ -173,7 +173,7 @@ export class DriverProcess {
       return;
     }
     const asked = this.#asked.get(listed);
-    if (asked === undefined) return; // too late
+    if (asked === undefined) return; // the answer is too late
     asked.text += part;
     if (asked.text.length > maxAnswer) this.#kill('it sent an answer that is too long');
     if (part !== '') return;
@@ -194,7 +194,7 @@ export class DriverProcess {
     }
   }
 
-  /** Ends the process. Resolves when it has ended; `ended` is no longer reported. */
+  /** Ends the process. Resolves when the process has ended; `ended` is no longer reported. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#watching?.unsubscribe();
@@ -221,7 +221,7 @@ export class DriverProcess {
     this.#pipe.on('close', () => reader.close());
   }
 
-  /** Keeps the end of the error output. Of a flood, only a small part is read per round. */
+  /** Keeps the end of the error output. If there is a flood of output, only a small part is read per round. */
   #readOutput(rounds: ReadingRounds): void {
     const errors = this.#child.stderr as Readable;
     const reader = new PacedReader(rounds, {
@@ -252,7 +252,7 @@ export class DriverProcess {
     const dueMs = scheduler.now() + pingMs;
     this.#watching = scheduler.schedule(() => {
       const now = scheduler.now();
-      this.#heardMs += Math.max(0, now - dueMs); // while the hub itself was busy, it could not hear
+      this.#heardMs += Math.max(0, now - dueMs); // while the hub itself was busy, it could not receive answers
       const limitMs = this.#hasSpoken ? answerMs : startMs;
       if (now - this.#heardMs > limitMs) {
         this.#kill(`it did not answer within ${limitMs / 1000} s`);
@@ -264,7 +264,7 @@ export class DriverProcess {
     }, pingMs);
   }
 
-  /** Kills a process whose memory outside the heap grows, where the system reports it. */
+  /** Kills a process whose memory outside the heap has grown too large, on systems that report this memory. */
   async #checkMemory(): Promise<void> {
     const most = this.#options.memoryMiB + ownMemoryMiB;
     const status = await readFile(`/proc/${this.#child.pid}/status`, 'latin1').catch(() => '');
@@ -302,7 +302,7 @@ export class DriverProcess {
   }
 }
 
-/** Runs a module without a network until it has said what it offers. Errors: `cannot-start`. */
+/** Runs a module without a network until it has described what it offers. Errors: `cannot-start`. */
 export async function describeDriver(driver: Driver, config: Readonly<Record<string, unknown>>): Promise<Description> {
   const { api, entrypoint } = driver;
   const start = { api, entrypoint, label: driver.id, config, secrets: {}, allowHosts: [], values: {}, describes: true };

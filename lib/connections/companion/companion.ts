@@ -1,5 +1,5 @@
-// The connection type `companion`: hosts a driver module made for Bitfocus Companion, of API 1.x or 2.x, in a process of its own. Variables and
-// feedbacks of the module are values, its actions are writes.
+// The connection type `companion`: hosts a driver module made for Bitfocus Companion, for API 1.x or 2.x, in its own process. The module's
+// variables and feedbacks are values, and its actions are writes.
 
 import { Observable, type Subscription } from 'rxjs';
 import { HubError, messageOf } from '../../model/error.ts';
@@ -14,14 +14,17 @@ import type { FromProcess } from './messages.ts';
 import { type Driver, openDriver } from './package.ts';
 import { type CompanionSettings, declarationsOf, filledOptions, mistakesOf, settingsSchema } from './settings.ts';
 
-/** After so many ends before it was ready, a module counts as one that cannot run. */
+/** The number of times that a module's process may end before it was ever ready; after that, the connection has failed. */
 export const maxFailedStarts = 5;
-/** After the hub has killed it so many times, a module is not started again; a longer run without that begins the count anew. */
+/**
+ * The number of times that the hub kills a module's process before it no longer starts the module. After a run of `provenMs`, the hub
+ * counts from zero again.
+ */
 export const maxKills = 5;
 const provenMs = 600_000;
-/** The number of log entries of a module that its page shows. */
+/** The number of a module's log entries that the module's page shows. */
 const keptEntries = 50;
-/** The number of actions that a module may have unanswered. */
+/** The maximum number of actions without an answer. */
 export const maxActions = 1000;
 
 export const companion = defineConnectionType({
@@ -39,7 +42,7 @@ export const companion = defineConnectionType({
   run: (context, hub) => (context.settings.simulate ? simulate(context, hub) : run(context, hub)),
 });
 
-/** Where people find the module. */
+/** The registry in which the console finds the module. */
 type Drivers = Pick<HubPort, 'drivers' | 'connections'> | undefined;
 
 function run(context: ConnectionContext<CompanionSettings>, hub: Drivers): Observable<ConnectionEvent> {
@@ -88,9 +91,9 @@ interface Pending {
   readonly timer: Subscription;
 }
 
-/** What is known of a module that cannot run, or must not. */
+/** What the hub knows about a module that cannot run, or must not run. */
 interface ModuleRecord {
-  /** Why it is not started again. */
+  /** Why the module is not started again. */
   refused?: string;
   missing: readonly string[];
   failedStarts: number;
@@ -99,8 +102,8 @@ interface ModuleRecord {
 }
 
 /**
- * By the log of a supervised connection, which all its runs have in common: what an operator starts again, or what has other settings, has
- * another log, and so another chance.
+ * The records by the log of a supervised connection, which all runs of the connection share. If an operator starts the connection again, or
+ * its settings change, it has a new log, and therefore another chance.
  */
 const records = new WeakMap<object, ModuleRecord>();
 
@@ -113,7 +116,7 @@ function recordOf(log: object): ModuleRecord {
   return record;
 }
 
-/** One run of a connection: its process, restarted when it ends. */
+/** One run of a connection, with its process, which is restarted when it ends. */
 class Session {
   readonly #context: ConnectionContext<CompanionSettings>;
   readonly #hub: Drivers;
@@ -202,14 +205,14 @@ class Session {
     this.#restarting?.unsubscribe();
     for (const one of this.#writing) one.unsubscribe();
     for (const { timer } of this.#pending.values()) timer.unsubscribe();
-    // people still have to see why it has failed, and what its config lacks
+    // operators still have to see why the connection has failed, and which config fields are missing
     if (!this.#hasFailed && this.#hub?.drivers.get(this.#context.id) === this.#view)
       this.#hub.drivers.delete(this.#context.id);
     await this.#child?.stop();
     await this.#driver?.remove();
   }
 
-  /** Offers people a view of the module, in the place of those of connections that have failed and are gone. */
+  /** Registers a view of the module for the console, and removes the views of failed connections that no longer exist. */
   #show(): void {
     if (this.#hub === undefined) return;
     const { drivers } = this.#hub;
@@ -439,7 +442,7 @@ class Session {
   }
 }
 
-/** `connection failure: ECONNREFUSED`. */
+/** Returns a status as text, such as `connection failure: ECONNREFUSED`. */
 function statusText(status: string, message: string): string {
   const plain = status.replaceAll('_', ' ');
   return message === '' ? plain : `${plain}: ${message}`;

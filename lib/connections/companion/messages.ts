@@ -1,14 +1,14 @@
-// What the hub and the process of a driver module say to each other: lines of JSON over a pipe. The process is not trusted: each line is
+// The protocol between the hub and the process of a driver module: lines of JSON over a pipe. The process is not trusted, so each line is
 // bounded and checked.
 
 import { z } from 'zod';
 import type { DriverField, DriverPage, DriverQuestion } from '../hub-port.ts';
 import { maxChoices, maxFields, maxListed, type Offers } from './process/catalogue.ts';
 
-/** The longest line of a process, in bytes. */
+/** The maximum length of a line from the process, in bytes. */
 export const maxLineBytes = 65_536;
 
-/** What a module is started with. */
+/** What the hub sends to start a module. */
 export interface Start {
   /** The major version of the module API. */
   readonly api: 1 | 2;
@@ -19,7 +19,7 @@ export interface Start {
   readonly allowHosts: readonly string[];
   /** The variables and feedbacks to report, by Parameter ID. */
   readonly values: Readonly<Record<string, Watched>>;
-  /** Whether it reports its config, actions, feedbacks and variables, and ends. */
+  /** Whether the module reports its config, actions, feedbacks and variables, and then ends. */
   readonly describes: boolean;
 }
 
@@ -39,7 +39,7 @@ export type ToProcess =
 
 const text = z.string().transform((long) => long.slice(0, 1000));
 
-/** A module as a whole, for people who write a connection by hand. */
+/** The description of a whole module, for people who write a connection by hand. */
 export interface Description extends Offers {
   readonly config: readonly DriverField[];
 }
@@ -59,7 +59,7 @@ const field: z.ZodType<DriverField> = z.strictObject({
   isOpen: z.exactOptional(z.literal(true)),
 });
 
-/** The config fields of a module, as part of the answer to a question. */
+/** The config fields of a module. */
 export const fieldsAnswer = z.array(field).max(maxFields);
 /** The answer to a question. */
 export const pageAnswer: z.ZodType<DriverPage> = z.strictObject({
@@ -79,20 +79,23 @@ export const pageAnswer: z.ZodType<DriverPage> = z.strictObject({
 
 const kinds = {
   ready: z.strictObject({ ready: z.literal(true) }),
-  /** The fields of its config that the settings lack: the module was not started. */
+  /** The config fields that the settings lack; the module was not started. */
   lacks: z.strictObject({ lacks: z.array(text).min(1).max(200) }),
   status: z.strictObject({ status: text, message: text }),
   values: z.strictObject({ values: z.array(z.tuple([text, z.unknown()])).max(2000) }),
   done: z.strictObject({ done: z.number(), error: text.optional() }),
   log: z.strictObject({ log: z.enum(['debug', 'info', 'warn', 'error']), text }),
-  /** What the module tried, and the hub does not allow. */
+  /** What the module tried to do, but the hub does not allow. */
   denied: z.strictObject({ denied: text }),
   pong: z.strictObject({ pong: z.number() }),
-  /** Why the process ends. */
+  /** Why the process is ending. */
   fault: z.strictObject({ fault: text }),
-  /** A part of the description, as JSON; an empty part is the last. */
+  /** A part of the description, as JSON; an empty part marks the end. */
   described: z.strictObject({ described: z.string() }),
-  /** A part of the answer to a question, as JSON; an empty part is the last. The answer to question 0, which nobody asks, is the config. */
+  /**
+   * A part of the answer to a question, as JSON; an empty part marks the end. The config is sent as the answer to question 0, which nobody
+   * asks.
+   */
   listed: z.strictObject({ listed: z.int().nonnegative(), part: z.string() }),
 };
 

@@ -1,5 +1,5 @@
-// A driver module as it is distributed: a .tgz, or a folder with the same files. `companion/manifest.json` names its version of the API and
-// the file to run. Nothing of a module runs here.
+// A driver module as it is distributed: a .tgz file, or a folder with the same files. `companion/manifest.json` names the version of the
+// API and the file to run. This code does not run any part of the module.
 
 import { createReadStream, existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { blockBytes, decodeHeader, decodePax, paddingOf } from '../../backup/tar
 import { makeFolder } from '../../files/make-folder.ts';
 import { HubError, messageOf } from '../../model/error.ts';
 
-/** The bytes of a module as unpacked, and the number of its files. */
+/** The maximum size of an unpacked module, in bytes, and the maximum number of its files. */
 export const maxPackageBytes = 256 * 1_048_576;
 export const maxPackageFiles = 20_000;
 const maxManifestBytes = 1_048_576;
@@ -46,11 +46,11 @@ export interface Driver {
   readonly folder: string;
   readonly manifest: string;
   readonly entrypoint: string;
-  /** Removes what was unpacked. */
+  /** Removes the unpacked files. */
   remove(): Promise<void>;
 }
 
-/** Opens a module: a folder, or a .tgz, which is unpacked into a temporary folder. Errors: `cannot-start`, with what is wrong. */
+/** Opens a module: a folder, or a .tgz file, which is unpacked into a temporary folder. Errors: `cannot-start`, with the reason. */
 export async function openDriver(path: string, shown: string): Promise<Driver> {
   try {
     if ((await stat(path)).isDirectory()) return await readDriver(path, async () => {});
@@ -99,7 +99,10 @@ async function readDriver(folder: string, remove: () => Promise<void>): Promise<
   };
 }
 
-/** Unpacks a .tgz. Its files have one folder in common, which is left out. Errors: `Error`, also for a link or a path outside. */
+/**
+ * Unpacks a .tgz file. All of its files are in one folder, which is left out. Errors: `Error`, also for a link or a path outside the
+ * folder.
+ */
 export async function unpack(tgz: string, folder: string): Promise<void> {
   const input = createReadStream(tgz);
   const gunzip = createGunzip();
@@ -151,7 +154,7 @@ export async function unpack(tgz: string, folder: string): Promise<void> {
   }
 }
 
-/** Decodes a header whose flag may have been replaced by that of a file: the checksum is that of the original. */
+/** Decodes a header whose flag may have been replaced by the flag of a file, although the checksum is that of the original header. */
 function headerOf(block: Buffer, flag: string) {
   if (block[156] === flag.charCodeAt(0)) return decodeHeader(block);
   const replaced = Buffer.from(block);

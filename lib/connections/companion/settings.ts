@@ -1,4 +1,4 @@
-// The settings of a hosted driver module: which one, its config, the hosts that it may reach, and which of its variables, feedbacks and
+// The settings of a hosted driver module: the module, its config, the hosts that it may reach, and which of its variables, feedbacks and
 // actions are parameters.
 
 import { isIP } from 'node:net';
@@ -11,7 +11,7 @@ import { type Value, valueTypes } from '../../model/value.ts';
 import { lossSetting } from '../loss.ts';
 import { durationSetting, integerSetting, type SettingMistake } from '../setting.ts';
 
-/** The maximum number of values and of writes of a connection. */
+/** The maximum number of values and the maximum number of writes of a connection. */
 export const maxParameters = 2000;
 
 const jsonExpected = 'text, a number, true, false, null, or a list of these';
@@ -93,7 +93,9 @@ export const settingsSchema = z.strictObject({
 
 export type CompanionSettings = z.output<typeof settingsSchema>;
 
-/** Declares the values as read-only, the writes as write-only, and those with the same ID as read-write. */
+/**
+ * Declares values as read-only parameters, writes as write-only parameters, and those with the same ID as a single read-write parameter.
+ */
 export function declarationsOf({ values, writes }: CompanionSettings): ParameterDeclaration[] {
   const read = Object.entries(values).map(
     ([id, { type, feedback, label, unit }]): ParameterDeclaration => ({
@@ -140,7 +142,7 @@ export function mistakesOf({ values, writes }: CompanionSettings): SettingMistak
   return mistakes;
 }
 
-/** Returns options with the written value in the place of `{value}`; an option that is nothing else keeps its type. */
+/** Returns the options with the written value in place of `{value}`; an option that consists only of `{value}` takes the value's type. */
 export function filledOptions(options: Readonly<Record<string, unknown>>, value: Value): Record<string, unknown> {
   return fillValue(options, value) as Record<string, unknown>;
 }

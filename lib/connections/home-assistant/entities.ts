@@ -1,5 +1,6 @@
-// The entities of Home Assistant as parameters. After each sign-in, the hub subscribes to the entities and gets their complete state, compares
-// it with what it has, and then follows the changes. An entity that is unavailable, or no longer exists, makes only its own values stale.
+// Home Assistant entities as parameters. After each sign-in, the hub subscribes to the entities, receives their complete state, compares it
+// with the state that it has, and then follows the changes. An entity that is unavailable, or no longer exists, makes only its own values
+// stale.
 
 import { Subscription } from 'rxjs';
 import type { Transport } from '../../device/transport.ts';
@@ -14,15 +15,15 @@ import { type Outcome, Session } from './session.ts';
 import { domainOf, type HomeAssistantSettings, type Item } from './settings.ts';
 import { isConfirmed, type Live, type LiveEntity, Writes } from './writes.ts';
 
-/** The maximum number of entities in one message that the hub looks at. */
+/** The maximum number of entities in a message that the hub processes. */
 export const maxEntities = 100_000;
-/** The pause before the hub asks again for the entities of areas, after their registry has changed. */
+/** The pause before the hub asks again for the entities of areas and labels after a change in the registry, in milliseconds. */
 const registryPauseMs = 1000;
-/** How often the hub asks whether Home Assistant has started. */
+/** How often the hub asks whether Home Assistant has started, in milliseconds. */
 const startingEveryMs = 5000;
 /** The maximum number of renamed entities that the hub remembers. */
 const maxRenamed = 1000;
-/** The number of entities that a reason names. */
+/** The maximum number of entities that a reason names. */
 const namedEntities = 3;
 
 interface Entity extends LiveEntity {
@@ -30,7 +31,7 @@ interface Entity extends LiveEntity {
   attributes: Record<string, unknown>;
   readonly domain: string;
   readonly lives: Live[];
-  /** Attributes that the settings name. */
+  /** The attributes that the settings name. */
   readonly extra: Set<string>;
   /** Whether the settings name the entity. */
   isStatic: boolean;
@@ -60,7 +61,7 @@ export class Entities {
   readonly #lives = new Map<string, Live>();
   /** Whether the globs in the settings include or exclude an entity. */
   readonly #globs: { isIncluded(entityId: string): boolean; isExcluded(entityId: string): boolean };
-  /** The entities of the areas and labels in the settings. */
+  /** The entities that belong to the areas and labels in the settings. */
   #selected: ReadonlySet<string> = new Set();
   readonly #renamed = new Map<string, string>();
   #subscription: number | undefined;
@@ -74,9 +75,9 @@ export class Entities {
   #discovered = 0;
   #timers = new Subscription();
   #asking: Subscription | undefined;
-  /** Whether there was something to report that has been left out. */
+  /** Whether further parameters had to be left out. */
   #isFull = false;
-  // What a message has led to, until all of it is known.
+  // The effects of a message, until all of them are known.
   #fresh: Live[] = [];
   #gone: string[] = [];
   #values: (() => void)[] = [];
@@ -215,7 +216,7 @@ export class Entities {
     );
   }
 
-  /** Asks which entities the areas and labels have, and subscribes to them. */
+  /** Asks which entities belong to the areas and labels, and subscribes to these entities. */
   #askPlaces(): void {
     const { areas = [], labels = [] } = this.#options.context.settings.discover ?? {};
     const target = { area_id: areas, label_id: labels };
@@ -294,7 +295,7 @@ export class Entities {
     );
   }
 
-  /** The same with a Home Assistant before version 2022.4: the events that precede the complete state are part of it. */
+  /** Does the same with a Home Assistant before version 2022.4. Events that arrive before the complete state are already part of it. */
   #subscribeToEvents(): void {
     let isFirst = true;
     this.#subscription = this.#session.send(
@@ -328,13 +329,13 @@ export class Entities {
     this.#dropMissing();
   }
 
-  /** Removes the discovered entities that Home Assistant has no longer. While it is starting, they are only stale. */
+  /** Removes the discovered entities that Home Assistant no longer has. While Home Assistant is starting, such entities are only stale. */
   #dropMissing(): void {
     for (const entity of this.#entities.values())
       if (!entity.isThere && !entity.isStatic && !this.#isStarting) this.#forgetEntity(entity);
   }
 
-  /** Reports what a message has led to: first the new parameters, then all values as one turn. */
+  /** Reports the effects of a message: first the new parameters, then all values as one turn. */
   #apply(): void {
     const { emit, context, online } = this.#options;
     const isComplete = this.#isComplete;
@@ -456,7 +457,7 @@ export class Entities {
     if (live.key !== '') this.#gone.push(live.id);
   }
 
-  /** Adds the parameters that an entity has, and updates their metadata. Those of an unavailable entity stay as they are. */
+  /** Adds the parameters that an entity has, and updates their metadata. The parameters of an unavailable entity stay as they are. */
   #shape(entity: Entity): void {
     const { id, domain, attributes, lives } = entity;
     if (entity.state === 'unavailable' && lives.some(({ key }) => key !== '')) return;
@@ -506,7 +507,7 @@ export class Entities {
     }
   }
 
-  /** Adds the value of a parameter, or the event of a trigger: a message may contain several of them. */
+  /** Adds the value of a parameter, or the event of a trigger. A message may contain several events. */
   #reportLive(live: Live, entity: Entity, isInitial: boolean): void {
     const { emit } = this.#options;
     const { id, part, type } = live;
@@ -543,7 +544,7 @@ function createLive(
   };
 }
 
-/** Returns the declaration of a parameter. The entity is its device. */
+/** Returns the declaration of a parameter, in which the entity is the device. */
 export function declarationOf(live: Pick<Live, 'id' | 'type' | 'part' | 'about' | 'entity'>): ParameterDeclaration {
   const { id, type, part, about, entity } = live;
   return {

@@ -1,4 +1,4 @@
-// The connection type `home-assistant`: entities of Home Assistant as parameters, over its WebSocket API.
+// The connection type `home-assistant`: Home Assistant entities as parameters, over Home Assistant's WebSocket API.
 
 import { Observable } from 'rxjs';
 import type { Transport } from '../../device/transport.ts';
@@ -58,7 +58,7 @@ function declare({ id, type, part, entityId }: Item): ParameterDeclaration {
   return declarationOf({ id, type, part, about: {}, entity });
 }
 
-/** Connects to Home Assistant, over the transport of a test or else over those of the settings. */
+/** Connects to Home Assistant over a test's transport or, by default, over the transports in the settings. */
 function run(context: ConnectionContext<HomeAssistantSettings>, played?: Transport): Observable<ConnectionEvent> {
   return new Observable((subscriber) => {
     const { settings, scheduler, resolvePath } = context;

@@ -1,5 +1,5 @@
-// The domains of Home Assistant's entities and their parameters: how the state and the attributes become values, and which service action
-// writes them. States, attributes, features and actions come from Home Assistant's documentation of each domain.
+// The domains of Home Assistant entities and their parameters: how the state and the attributes become values, and which service action
+// writes them. States, attributes, features and actions are taken from Home Assistant's documentation of each domain.
 
 import {
   choicesOf,
@@ -31,7 +31,7 @@ export interface Call {
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** Metadata of a part. A string in `min`, `max` and `step` names the attribute that contains the number. */
+/** The metadata of a part. A string in `min`, `max` or `step` names the attribute that contains the number. */
 interface Metadata {
   readonly unit?: string;
   readonly min?: number | string;
@@ -49,15 +49,15 @@ export interface Part {
   readonly type: ValueType;
   /** The attribute that contains the value; undefined stands for the state. */
   readonly attribute?: string;
-  /** Reads the value instead of the usual conversion. Undefined means unknown, null that the value remains. */
+  /** Reads the value instead of the usual conversion. Returns undefined if the value is unknown, and null if the value remains as it is. */
   readonly read?: ((reported: Reported) => Value | null | undefined) | undefined;
   /** Further attributes on which the value depends. */
   readonly needs?: readonly string[];
-  /** A read-only trigger: returns a string that changes with each event; undefined if there was none. */
+  /** For a read-only trigger, returns a string that changes with each event; undefined if there has been no event. */
   readonly fired?: (reported: Reported) => string | undefined;
-  /** Returns the action that writes a value. Errors: `not-convertible`. Without `call`, the parameter is read-only. */
+  /** Returns the action that writes a value. Errors: `not-convertible`. If `call` is not set, the parameter is read-only. */
   readonly call?: (value: Value, reported: Reported) => Call;
-  /** Whether nothing reports the value. */
+  /** Whether the entity never reports the value. */
   readonly isWriteOnly?: boolean;
   readonly about?: Metadata;
   /** Returns whether an entity with these attributes has the part; by default, every entity of the domain has it. */
@@ -152,7 +152,7 @@ function targetTemperature(attribute: string, bit: number, other?: string): Part
   });
 }
 
-/** Parts of covers and valves. */
+/** The parts of covers and valves. */
 function opening(domain: 'cover' | 'valve'): Readonly<Record<string, Part>> {
   return {
     '': { type: 'S', about: { choices: openStates } },
@@ -166,7 +166,7 @@ function opening(domain: 'cover' | 'valve'): Readonly<Record<string, Part>> {
   };
 }
 
-/** The value of a light's attribute, or 0 while the light is off. */
+/** Reads the value of a light's attribute; returns 0 while the light is off. */
 const whileOn =
   (attribute: string) =>
   ({ state, attributes }: Reported) =>
@@ -398,16 +398,16 @@ const domains: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   },
 };
 
-/** The parts of domains that the table lacks, such as `sun` and `person`. */
+/** The parts of domains that are missing in the table, such as `sun` and `person`. */
 const otherParts: Readonly<Record<string, Part>> = { '': text };
 
-/** Returns the parts of the entities of a domain, by name; undefined if entities of the domain have no value. */
+/** Returns the parts of a domain's entities, by name; undefined if its entities have no value. */
 export function partsOf(domain: string): Readonly<Record<string, Part>> | undefined {
   if (Object.hasOwn(domains, domain)) return domains[domain];
   return domainsWithoutValue.has(domain) ? undefined : otherParts;
 }
 
-/** Returns the trigger for one type of an entity in the domain `event`. */
+/** Returns the trigger for one event type of an entity in the domain `event`. */
 export function eventPart(type: string): Part {
   return {
     ...{ type: 'T', needs: ['event_type'] },
@@ -438,7 +438,7 @@ const shapeAttributes: ReadonlySet<string> = new Set([
     .filter((one): one is string => typeof one === 'string'),
 ]);
 
-/** The attributes that a value of the table can depend on. */
+/** The attributes on which a value in the table can depend. */
 const valueAttributes: ReadonlySet<string> = new Set(
   Object.values(domains)
     .flatMap((parts) => Object.values(parts))
@@ -446,17 +446,17 @@ const valueAttributes: ReadonlySet<string> = new Set(
     .filter((one): one is string => one !== undefined),
 );
 
-/** Returns whether an attribute decides about the parts of an entity or their metadata. */
+/** Returns whether an attribute determines which parts an entity has, or their metadata. */
 export function isShape(attribute: string): boolean {
   return shapeAttributes.has(attribute);
 }
 
-/** Returns whether the hub keeps an attribute of every entity. */
+/** Returns whether the hub keeps an attribute for every entity. */
 export function isKept(attribute: string): boolean {
   return shapeAttributes.has(attribute) || valueAttributes.has(attribute);
 }
 
-/** Returns the metadata of a part. `temperature` is the unit of temperatures in the house. */
+/** Returns the metadata of a part. `temperature` is the temperature unit that Home Assistant uses. */
 export function aboutPart(name: string, { about = {} }: Part, attributes: Attributes, temperature: string): About {
   const { unit, choices, choicesIn, description, class: kind } = about;
   const of = (value: number | string | undefined) => (typeof value === 'string' ? numberIn(attributes[value]) : value);
@@ -471,10 +471,13 @@ export function aboutPart(name: string, { about = {} }: Part, attributes: Attrib
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }
 
-/** The longest text of an attribute that is not a number, in characters. */
+/** The maximum length of an attribute that is not a number, in characters. */
 const maxAttributeLength = 4096;
 
-/** Reads the value of a part from the state or the attribute; undefined: unknown; null: the value remains as it is. */
+/**
+ * Reads the value of a part from the state or the attribute. Returns undefined if the value is unknown, and null if the value remains as it
+ * is.
+ */
 export function readPart(part: Part, type: ValueType, reported: Reported): Value | null | undefined {
   if (part.read !== undefined) return part.read(reported);
   const raw = part.attribute === undefined ? reported.state : reported.attributes[part.attribute];
@@ -504,7 +507,7 @@ export function readPart(part: Part, type: ValueType, reported: Reported): Value
   }
 }
 
-/** Checks a value that is to be written. Errors: `out-of-range`, `not-convertible`. */
+/** Checks a value before it is written. Errors: `out-of-range`, `not-convertible`. */
 export function checkWrite(id: string, part: Part, value: Value, { min, max, choices }: About): void {
   if (typeof value === 'number' && ((min !== undefined && value < min) || (max !== undefined && value > max)))
     throw new HubError('out-of-range', `${id}: expected ${min ?? '-∞'}..${max ?? '∞'}, got ${value}`);
@@ -513,5 +516,5 @@ export function checkWrite(id: string, part: Part, value: Value, { min, max, cho
       'out-of-range',
       `${id}: expected one of ${Object.keys(choices).slice(0, 20).join(', ')}, got "${value.slice(0, 100)}"`,
     );
-  part.call?.(value, { state: '', attributes: {} }); // a malformed color, for example
+  part.call?.(value, { state: '', attributes: {} }); // checks the format, such as that of a color
 }

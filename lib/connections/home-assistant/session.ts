@@ -1,5 +1,5 @@
-// The session with Home Assistant: signs in, sends commands, and passes on their results and events. Messages and their order are those of
-// Home Assistant's documentation of its WebSocket API. Received messages are handled in rounds, so that many at once delay nobody.
+// The session with Home Assistant: signs in, sends commands, and passes on results and events. The messages and their order follow Home
+// Assistant's documentation of its WebSocket API. Received messages are handled in rounds, so that a large number of them delays nobody.
 
 import { Subscription } from 'rxjs';
 import { DeviceLink } from '../../device/link.ts';
@@ -13,11 +13,17 @@ import type { HomeAssistantSettings } from './settings.ts';
 export const readPerRound = 32;
 /** The number of unread messages at which the hub stops reading. */
 export const maxUnread = 256;
-/** The pause before the next attempt after Home Assistant has refused the token, in milliseconds: each one warns its users. */
+/**
+ * The pause before the next attempt after Home Assistant has refused the token, in milliseconds. Home Assistant warns its users about each
+ * attempt.
+ */
 const refusedPauseMs = 30_000;
-/** The longest pause while the host refuses the connection, in milliseconds: a restart of Home Assistant takes long enough. */
+/**
+ * The longest pause while the host refuses the connection, in milliseconds. It is short, because restarting Home Assistant already takes
+ * long enough.
+ */
 const longestRefusedMs = 1500;
-/** The length of a sentence of Home Assistant that the hub shows, in characters. */
+/** The maximum length of a sentence from Home Assistant that the hub shows, in characters. */
 const maxSentenceLength = 300;
 
 /** The outcome of a command. */
@@ -26,7 +32,7 @@ export type Outcome =
   | { readonly error: { readonly code: string; readonly message: string } };
 
 export interface CommandHandler {
-  /** Called once, unless the link ends before. */
+  /** Called once, unless the link ends first. */
   done?(outcome: Outcome): void;
   /** Called for each event of a subscription. */
   event?(event: unknown): void;
@@ -35,9 +41,9 @@ export interface CommandHandler {
 export interface SessionOptions {
   readonly context: ConnectionContext<HomeAssistantSettings>;
   readonly transports: readonly Transport[];
-  /** The token is accepted, and commands may be sent. */
+  /** Called when the token has been accepted and commands may be sent. */
   signedIn(): void;
-  /** A message, or several coalesced ones, have been passed on. */
+  /** Called when a message, or several coalesced messages, have been passed on. */
   taken(): void;
   away(reason: string): void;
   random?(): number;
@@ -191,7 +197,7 @@ export class Session {
       this.#refuse(bytes, 'expected JSON');
       return;
     }
-    // several messages may be coalesced to one; their values belong together
+    // several messages may be coalesced into one; their values belong together
     const messages: readonly unknown[] = Array.isArray(json) ? json : [json];
     if (!messages.every((one) => isJsonObject(one) && typeof one.type === 'string')) {
       this.#refuse(bytes, 'expected an object with a type');

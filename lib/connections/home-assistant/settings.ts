@@ -20,7 +20,7 @@ import {
 } from '../setting.ts';
 import { type Call, eventPart, type Part, partOfAttribute, partsOf } from './kinds.ts';
 
-/** The maximum size of a received message, in bytes: the complete state of a large house is one message. */
+/** The maximum size of a received message, in bytes. The complete state of a large house is a single message. */
 export const maxMessageBytes = 16 * 1_048_576;
 /** The maximum number of parameters in the setting `values`. */
 export const maxValues = 10_000;
@@ -135,7 +135,7 @@ export interface Item {
   readonly id: string;
   /** The entity; undefined if the parameter only calls a service action. */
   readonly entityId: string | undefined;
-  /** The name of the part; undefined for an attribute that is no part. */
+  /** The name of the part; undefined for an attribute that does not belong to a part. */
   readonly name: string;
   readonly part: Part;
   readonly type: ValueType;
@@ -168,7 +168,7 @@ export function itemsOf({ values }: HomeAssistantSettings): {
   return result;
 }
 
-/** Splits `light.kitchen/brightness`; undefined if the string does not name an entity. */
+/** Splits a string such as `light.kitchen/brightness` into the entity and the part; undefined if the string does not name an entity. */
 export function splitEntity(text: string): readonly [entityId: string, name: string] | undefined {
   const slash = text.indexOf('/');
   const [entityId, name] = slash < 0 ? [text, ''] : [text.slice(0, slash), text.slice(slash + 1)];
@@ -236,7 +236,7 @@ function findPart(
   };
 }
 
-/** Returns the call of a service action with the written value in the place of `{value}`. */
+/** Returns the call of a service action, with the written value in place of `{value}`. */
 function callOf(service: NonNullable<ValueSettings['service']>, data: Readonly<Record<string, unknown>>) {
   return (value: Value): Call => {
     const name = typeof service === 'string' ? service : value === true ? service.on : service.off;

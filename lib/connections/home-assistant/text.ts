@@ -1,5 +1,6 @@
-// Messages in the form that `patchbay wire` shows and tests write: `7 call light.turn_on light.kitchen {"brightness":128}`,
-// `4 states light.kitchen=on {"brightness":128}; sensor.door=closed`, `7 error "…"`. Others are `<ID> <type> <the rest as JSON>`.
+// Messages in the form that `patchbay wire` shows and that tests use: `7 call light.turn_on light.kitchen {"brightness":128}`, `4 states
+// light.kitchen=on {"brightness":128}; sensor.door=closed`, `7 error "…"`. All other messages have the form `<ID> <type> <the rest as
+// JSON>`.
 
 import { messageOf } from '../../model/error.ts';
 import { isJsonObject } from '../../model/json-object.ts';
@@ -8,7 +9,7 @@ type Message = Readonly<Record<string, unknown>>;
 
 const entityPattern = /\s*([a-z0-9_]+\.[a-z0-9_]+)(?:=("(?:[^"\\]|\\.)*"|[^\s;{]+))?\s*/y;
 
-/** Returns a message in its readable form; JSON that is not a message, or text that is not JSON, is returned unchanged. */
+/** Returns a message in readable form. JSON that is not a message, and text that is not JSON, are returned unchanged. */
 export function showMessage(bytes: Uint8Array): string {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
   try {
@@ -50,7 +51,7 @@ function showOne({ id, type, ...rest }: Message): string {
   return of(String(type), Object.keys(rest).length === 0 ? undefined : JSON.stringify(rest));
 }
 
-/** Returns the readable form of an event of a subscription to entities that contains nothing but states; otherwise undefined. */
+/** Returns the readable form of an event from a subscription to entities if the event contains only states; otherwise undefined. */
 function showEvent({ a, c, r, ...others }: Message): string | undefined {
   if (Object.keys(others).length > 0 || [a, c, r].filter((one) => one !== undefined).length !== 1) return undefined;
   if (Array.isArray(r)) return `remove ${r.join('; ')}`;
@@ -64,7 +65,7 @@ function showEvent({ a, c, r, ...others }: Message): string | undefined {
   return `${a === undefined ? 'change' : 'states'} ${shown.join('; ')}`.trim();
 }
 
-/** Reads a message of a test in its readable form, or as JSON. Errors: one sentence. */
+/** Reads a test's message in readable form or as JSON. Errors: `Error` with a sentence. */
 export function readMessage(text: string): Uint8Array {
   const trimmed = text.trim();
   if (/^[{[]/.test(trimmed)) return Buffer.from(trimmed);
@@ -121,7 +122,7 @@ function bodyOf(type: string, rest: string): Message {
 
 type Read = readonly [id: string, state: string | undefined, attributes: object];
 
-/** Reads `light.kitchen=on {"brightness":128}; sensor.door="a b"`. */
+/** Reads a list of entities, such as `light.kitchen=on {"brightness":128}; sensor.door="a b"`. */
 function readEntities(text: string): readonly Read[] {
   const found: Read[] = [];
   let at = 0;
@@ -139,7 +140,7 @@ function readEntities(text: string): readonly Read[] {
   return found;
 }
 
-/** Returns the position after the object that begins at a position. */
+/** Returns the position after the object that begins at the given position. */
 function endOfObject(text: string, from: number): number {
   let depth = 0;
   for (let at = from; at < text.length; at++) {

@@ -1,5 +1,5 @@
-// Writes to entities: each parameter has at most one service action under way, and its newest value waits. A write is pending until the
-// entity reports the value. An error is the sentence of Home Assistant.
+// Writes to entities: each parameter has at most one service action under way, while its newest value waits. A write is pending until the
+// entity reports the value. Errors contain Home Assistant's own message.
 
 import type { Subscription } from 'rxjs';
 import { HubError } from '../../model/error.ts';
@@ -10,15 +10,15 @@ import { checkWrite, type Part, type Reported } from './kinds.ts';
 import type { Outcome } from './session.ts';
 import { domainOf, type HomeAssistantSettings } from './settings.ts';
 
-/** The maximum number of service actions under way; further ones wait, one per parameter. */
+/** The maximum number of service actions under way. Further actions wait, one per parameter. */
 export const maxCalls = 64;
-/** The maximum number of presses of a trigger that wait. */
+/** The maximum number of waiting presses of a trigger. */
 export const maxPresses = 16;
-/** The longest time for which the hub waits for the end of a service action, in milliseconds. */
+/** How long the hub waits for a service action to end, in milliseconds. */
 const longestCallMs = 30_000;
-/** The number of unsent bytes above which no further service action is called. */
+/** The number of unsent bytes beyond which no further service action is called. */
 const maxQueuedBytes = 262_144;
-/** How often the time for a confirmation is counted anew, because the entity is on its way and reports other states. */
+/** How often the time for a confirmation starts again because the entity is still changing and reports other states. */
 const confirmTimes = 12;
 
 export interface Write {
@@ -42,11 +42,11 @@ export interface Live {
   writing: Subscription | undefined;
   /** The last event of a trigger. */
   lastFired: string | undefined;
-  /** Writes that wait to be sent: the newest, or the presses of a trigger. */
+  /** The writes that wait to be sent: the newest write, or the presses of a trigger. */
   waiting: Write[];
   /** The write whose service action is under way. */
   called: Write | undefined;
-  /** The newest write that is pending. */
+  /** The newest pending write. */
   wanted: Write | undefined;
   timer: Subscription | undefined;
   timesLeft: number;
@@ -59,7 +59,7 @@ export interface LiveEntity extends Reported {
 export interface WritesOptions {
   readonly context: ConnectionContext<HomeAssistantSettings>;
   emit(event: ConnectionEvent): void;
-  /** Returns why a parameter cannot be written now; undefined if it can be. */
+  /** Returns why a parameter currently cannot be written; undefined if it can be written. */
   whyNot(live: Live): string | undefined;
   isReady(): boolean;
   unsentBytes(): number;
@@ -74,7 +74,7 @@ export class Writes {
   readonly #flush: () => void;
   readonly #waiting = new Set<Live>();
   readonly #pending = new Set<Live>();
-  /** The parameters whose service actions are under way, with the time limits. */
+  /** The parameters whose service actions are under way, with their time limits. */
   readonly #called = new Map<Live, Subscription>();
   #later: Subscription | undefined;
 
@@ -83,7 +83,7 @@ export class Writes {
     this.#flush = options.context.atSettle(() => this.#send());
   }
 
-  /** Ends all writes: after a break, no command is sent again. */
+  /** Ends all writes, because no command is sent again after the link has been lost. */
   drop(reason: string): void {
     this.#later?.unsubscribe();
     this.#later = undefined;
@@ -97,13 +97,13 @@ export class Writes {
     for (const live of [...this.#pending]) this.#settle(live, new HubError('unavailable', `${live.id}: ${reason}`));
   }
 
-  /** Ends the writes to a parameter whose entity cannot take them at the moment. */
+  /** Ends the writes to a parameter whose entity currently cannot take them. */
   end(live: Live, reason: string): void {
     if (this.#waiting.delete(live)) live.waiting = [];
     if (live.wanted !== undefined) this.#settle(live, new HubError('unavailable', `${live.id}: ${reason}`));
   }
 
-  /** Takes the writes of others to a parameter. */
+  /** Takes writes from clients, rules and other connections to a parameter. */
   accept(live: Live): Subscription {
     const { context, whyNot } = this.#options;
     const accept = (input: unknown) => {
@@ -123,7 +123,7 @@ export class Writes {
     const { context, whyNot } = this.#options;
     const reason = whyNot(live);
     if (reason !== undefined) {
-      context.log.warn({ parameter: live.id }, `not sent: ${reason}`, 'not sent'); // a trigger, which nobody refuses
+      context.log.warn({ parameter: live.id }, `not sent: ${reason}`, 'not sent'); // a trigger; other writes were refused earlier
       return;
     }
     if (live.type === 'T') {
@@ -186,13 +186,13 @@ export class Writes {
   }
 
   #ended(live: Live, write: Write, outcome: Outcome): void {
-    if (live.called !== write) return; // it was given up
+    if (live.called !== write) return; // the action was aborted
     live.called = undefined;
     this.#called.get(live)?.unsubscribe();
     this.#called.delete(live);
     const isNewest = live.wanted === write;
     if ('error' in outcome) {
-      const reason = `Home Assistant reported: ${outcome.error.message}`; // its own sentence
+      const reason = `Home Assistant reported: ${outcome.error.message}`; // Home Assistant's own message
       if (isNewest) this.#settle(live, new HubError('not-confirmed', `${live.id}: ${reason}`));
       else this.#options.context.log.warn({ parameter: live.id }, `${live.id}: ${reason}`, 'action failed');
     } else if (isNewest) {
@@ -204,7 +204,7 @@ export class Writes {
     if (this.#waiting.size > 0) this.#send();
   }
 
-  /** Waits for the report of a value whose action has ended. */
+  /** Waits for the report of a value whose service action has ended. */
   #await(live: Live): void {
     const { scheduler, settings } = this.#options.context;
     live.timer?.unsubscribe();
@@ -217,12 +217,12 @@ export class Writes {
     }, settings.confirmTimeout);
   }
 
-  /** Called when an entity has reported a state: an entity on its way to a written value gets more time. */
+  /** Called when an entity has reported a state. An entity that is still changing to a written value gets more time. */
   heard(live: Live): void {
     if (live.timer !== undefined && live.wanted !== undefined && live.timesLeft-- > 0) this.#await(live);
   }
 
-  /** Reports a value of an entity: it confirms a write, or is a change. */
+  /** Reports a value of an entity, which either confirms a write or is a change. */
   report(live: Live, value: Value, isRestored = false): void {
     const { emit } = this.#options;
     const { id, own, wanted, called } = live;
@@ -235,7 +235,7 @@ export class Writes {
     else emit({ set: id, own, value, ...(isRestored && { isRestored }) });
   }
 
-  /** Whether a reported value is the written one: entities round numbers to their steps. */
+  /** Returns whether a reported value is the written value. Entities round numbers to their steps. */
   #isSame({ about: { step = 0 } }: Live, written: Value, reported: Value): boolean {
     if (typeof written !== 'number' || typeof reported !== 'number') return written === reported;
     return Math.abs(written - reported) <= step / 2 || Math.fround(written) === Math.fround(reported);
@@ -254,7 +254,7 @@ export class Writes {
   }
 }
 
-/** Whether a write is pending until the entity reports the value. */
+/** Returns whether a write is pending until the entity reports the value. */
 export function isConfirmed({ type, part }: Pick<Live, 'type' | 'part'>): boolean {
   return type !== 'T' && part.call !== undefined && part.isWriteOnly !== true;
 }

@@ -1,10 +1,10 @@
-// MIDI 1.0 messages: what the bytes of a frame mean, and the bytes that carry a number. Source: MIDI 1.0 Detailed Specification 4.2.
+// MIDI 1.0 messages: what the bytes in a frame mean, and which bytes carry a number. Source: MIDI 1.0 Detailed Specification 4.2.
 
-/** The real-time messages, with their bytes. Active sensing only shows that the device is there. */
+/** The real-time messages and their bytes. Active sensing is not included, because it only shows that the device is online. */
 export const realTimeBytes = { clock: 0xf8, start: 0xfa, continue: 0xfb, stop: 0xfc, reset: 0xff } as const;
 export type RealTime = keyof typeof realTimeBytes;
 
-/** What a parameter listens to, and what it sends. */
+/** What a parameter receives and sends. */
 export type Control =
   | {
       readonly kind: 'note' | 'control' | 'nrpn' | 'rpn' | 'keyPressure' | 'bend' | 'program' | 'pressure';
@@ -13,17 +13,17 @@ export type Control =
       /** Whether a control change, an NRPN or an RPN has 14 bits. */
       readonly is14: boolean;
     }
-  /** Bytes in hex, in which `??` is any byte; undefined stands for all messages. */
+  /** Bytes in hex, in which `??` stands for any byte; undefined stands for all messages. */
   | { readonly kind: 'sysex'; readonly pattern: string | undefined }
   | { readonly kind: 'realTime'; readonly name: RealTime };
 
-/** What a frame means: a key for the parameters that listen to it, and a number. */
+/** What a frame means: a key for the parameters that receive it, and a number. */
 export interface Heard {
   readonly key: string;
   readonly number: number;
 }
 
-/** Returns the key under which a control is heard. */
+/** Returns the key under which a control's messages are received. */
 export function keyOf(control: Exclude<Control, { readonly kind: 'sysex' }>): string {
   if (control.kind === 'realTime') return control.name;
   const { kind, channel, number, is14 } = control;
@@ -39,7 +39,7 @@ interface ChannelState {
   readonly data: Map<string, number>;
 }
 
-/** The lengths of messages, by the upper half of their first byte and, for 0xF0 to 0xFF, by the byte. */
+/** The lengths of messages, by their first byte. For bytes below 0xF0, the length depends only on the upper half. */
 export const lengthRules: readonly (number | { readonly end: number } | undefined)[] = Array.from(
   { length: 256 },
   (_, byte) => {
@@ -54,14 +54,14 @@ const realTimeNames: ReadonlyMap<number, RealTime> = new Map(
   Object.entries(realTimeBytes).map(([name, byte]) => [byte, name as RealTime]),
 );
 
-/** Reads frames: combines the halves of 14-bit numbers, and the control changes of RPN and NRPN. */
+/** Reads frames. Combines the halves of 14-bit numbers, and the control changes of RPN and NRPN. */
 export class Listener {
   readonly #channels = Array.from(
     { length: 16 },
     (): ChannelState => ({ coarse: new Map(), selected: undefined, data: new Map() }),
   );
 
-  /** Returns what a frame means, except for a system exclusive message. An NRPN is heard in addition to its control changes. */
+  /** Returns what a frame means, unless it is a system exclusive message. An NRPN is returned in addition to its control changes. */
   read(frame: Uint8Array): readonly Heard[] {
     const [status = 0, first = 0, second = 0] = frame;
     if (status >= 0xf0) {
@@ -146,10 +146,10 @@ export class Listener {
   }
 }
 
-/** The maximum number of NRPN and RPN per channel whose numbers the hub remembers. */
+/** The maximum number of NRPN and RPN per channel whose values the hub remembers. */
 const maxData = 4096;
 
-/** Returns the messages that carry a number to a control. */
+/** Returns the messages that send a number to a control. */
 export function messagesFor(control: Control, number: number): readonly Uint8Array[] {
   if (control.kind === 'realTime') return [Uint8Array.of(realTimeBytes[control.name])];
   if (control.kind === 'sysex')
@@ -179,7 +179,7 @@ export function messagesFor(control: Control, number: number): readonly Uint8Arr
   }
 }
 
-/** Whether a system exclusive message has the form of a pattern: `F0 7F ?? 06 02 F7`. */
+/** Returns whether a system exclusive message matches a pattern such as `F0 7F ?? 06 02 F7`. */
 export function matchesSysex(pattern: string, frame: Uint8Array): boolean {
   const bytes = pattern.replaceAll(/\s/g, '').match(/../g) ?? [];
   return (
@@ -198,7 +198,7 @@ const names: Readonly<Record<number, string>> = {
   14: 'bend',
 };
 
-/** Returns a message in its readable form: `1 note 60 127`, `1 control 7 100`, `1 bend 8192`, `F0 7F 01 F7`, `clock`. */
+/** Returns a message in readable form: `1 note 60 127`, `1 control 7 100`, `1 bend 8192`, `F0 7F 01 F7`, `clock`. */
 export function showMessage(frame: Uint8Array): string {
   const [status = 0, first = 0, second = 0] = frame;
   const realTime = realTimeNames.get(status);
@@ -215,7 +215,7 @@ export function showMessage(frame: Uint8Array): string {
   return `${channel} ${kind} ${length === 2 ? first : `${first} ${second}`}`;
 }
 
-/** Reads a message in its readable form. Errors: one sentence. */
+/** Reads a message in readable form. Errors: `Error` with a sentence. */
 export function readMessage(text: string): Uint8Array {
   const plain = text.trim();
   if (Object.hasOwn(realTimeBytes, plain)) return Uint8Array.of(realTimeBytes[plain as RealTime]);

@@ -1,4 +1,5 @@
-// The connection type `midi`: controllers, mixing desks, lamps and motor faders over MIDI: ports of this machine, raw devices, TCP, serial.
+// The connection type `midi`: controllers, mixing desks, lamps and motor faders, connected through MIDI ports of this machine, raw devices,
+// TCP or serial ports.
 
 import { Observable, type Subscription } from 'rxjs';
 import { DeviceLink } from '../../device/link.ts';
@@ -11,9 +12,9 @@ import { createTransport } from './ports.ts';
 import { MidiSession } from './session.ts';
 import { declarationOf, itemsOf, type MidiSettings, settingsSchema } from './settings.ts';
 
-/** The device whose values are stale while the port is away. What the hub sends belongs to the hub. */
+/** The device whose values are stale while the port is closed. Parameters that the hub only sends belong to the hub. */
 const deviceName = 'midi device';
-/** How long a device that says nothing must stay open until it counts as working, in milliseconds. */
+/** How long a silent device must stay open before it counts as working, in milliseconds. */
 const provedMs = 5000;
 
 export const midi = defineConnectionType({
@@ -35,7 +36,7 @@ export const midi = defineConnectionType({
   run: (context) => (context.settings.simulate ? simulate(context) : run(context)),
 });
 
-/** Opens the device, over the transport of a test or else over that of the settings. */
+/** Opens the device over a test's transport or, by default, over the transport in the settings. */
 function run(context: ConnectionContext<MidiSettings>, played?: Transport): Observable<ConnectionEvent> {
   return new Observable((subscriber) => {
     const { settings, scheduler, log, turn, own, resolvePath } = context;

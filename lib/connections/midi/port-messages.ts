@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 
-/** The port to open: system ports by name, a port for other programs, or raw devices by path. */
+/** The port to open: system ports by name, a new port for other programs, or raw devices by path. */
 export interface PortTask {
   readonly port?: Sides;
   readonly virtual?: string;
@@ -16,7 +16,7 @@ interface Sides {
 
 export type ToProcess = PortTask | { readonly send: Uint8Array } | { readonly taken: number };
 
-/** What the process reports. `received` is a part of the stream, and `dropped` the number of bytes that nobody took in time. */
+/** What the process reports. `received` is a part of the stream, and `dropped` is the number of bytes that the hub did not take in time. */
 export const fromProcess = z.union([
   z.strictObject({ opened: z.literal(true) }),
   z.strictObject({ alive: z.literal(true) }),
@@ -25,10 +25,10 @@ export const fromProcess = z.union([
 ]);
 export type FromProcess = z.output<typeof fromProcess>;
 
-/** The maximum size of a part, in bytes, and the number of bytes that the hub may not have taken yet. */
+/** The maximum size of a part, and the maximum number of bytes that the hub has not taken yet. */
 export const maxPartBytes = 4096;
 export const maxUntakenBytes = 65_536;
-/** The maximum number of bytes that a raw device has not taken yet; beyond it, the link ends. */
+/** The maximum number of bytes that a raw device has not taken yet. When it is exceeded, the link ends. */
 export const maxUnwrittenBytes = 65_536;
 /** How often the process shows that it is alive, in milliseconds. */
 export const aliveEveryMs = 1000;

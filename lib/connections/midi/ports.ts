@@ -1,4 +1,4 @@
-// The transports of MIDI: ports of the system and raw devices, which a process of their own opens, and TCP and serial ports.
+// The transports for MIDI: system ports and raw devices, which are opened by a separate process, and TCP and serial ports.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { extname } from 'node:path';
@@ -15,11 +15,11 @@ import type { ResolvePath } from '../setting.ts';
 import { aliveEveryMs, fromProcess, type PortTask } from './port-messages.ts';
 import type { MidiSettings } from './settings.ts';
 
-/** The file with the program of the process: `.ts` if Node.js strips types, `.js` in the package. */
+/** The file with the program for the process: `.ts` if Node.js strips types, and `.js` in the package. */
 const program = new URL(`./process/main${extname(import.meta.filename)}`, import.meta.url);
 /** The time after which a process that does not end on request is killed, in milliseconds. */
 const exitDeadlineMs = 500;
-/** The silence after which a process counts as hanging, in milliseconds. */
+/** How long a process may be silent before it counts as hanging, in milliseconds. */
 const hangingMs = 5 * aliveEveryMs;
 const maxLastOutput = 300;
 
@@ -53,7 +53,7 @@ export function createTransport(settings: MidiSettings, resolvePath: ResolvePath
   };
 }
 
-/** A port that is open in a process. */
+/** A port that a separate process has opened. */
 class PortLink implements Link {
   readonly #child: ChildProcess;
   readonly #listener: LinkListener;
@@ -81,7 +81,7 @@ class PortLink implements Link {
         this.#close(`the process of the port ended: ${causes.join(': ')}`);
       };
       if (child.connected)
-        child.once('disconnect', () => setImmediate(end)); // its last message, the fault, may still arrive
+        child.once('disconnect', () => setImmediate(end)); // the last message, which contains the fault, may still arrive
       else setImmediate(end);
     });
     child.on('message', (message) => {

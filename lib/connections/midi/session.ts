@@ -1,5 +1,6 @@
-// The values behind MIDI messages. What a hand moves is heard and is never answered with the same value; what the hub sends waits while a
-// hand is at the control, and only the newest value is sent. After a return, the hub sends all values that it has.
+// The values behind MIDI messages. When a hand moves a control, the hub does not send the same value back. While a hand touches the
+// control, the hub sends nothing to it, and afterwards only the newest value. When a device comes back online, the hub sends all values
+// that it has.
 
 import type { SchedulerLike, Subscription } from 'rxjs';
 import { createFramer, type Framer } from '../../device/frames.ts';
@@ -9,7 +10,7 @@ import { type Item, type MidiSettings, maxSysexBytes, numberOf, readHex, valueAt
 
 /** The maximum number of triggers that wait to be sent. */
 export const maxTriggers = 1000;
-/** The pause between two parts of what is sent, in milliseconds. */
+/** The pause between two batches of sent messages, in milliseconds. */
 const partEveryMs = 10;
 
 export interface SessionEvents {
@@ -75,7 +76,7 @@ export class MidiSession {
     }
   }
 
-  /** The device is there: everything the hub knows is sent to it. */
+  /** Called when the device is online. Sends all values that the hub knows. */
   opened(valueOfItem: (item: Item) => Value | undefined): void {
     this.#framer = this.#createFramer();
     this.#dropped = 0;
@@ -99,10 +100,10 @@ export class MidiSession {
     this.#triggers = [];
   }
 
-  /** Takes a value that others have written. */
+  /** Takes a value that a client, a rule or another connection has written. */
   write(item: Item, value: Value): void {
     if (item.type !== 'T') {
-      if (this.#isOpen) this.#waiting.set(item, value); // otherwise, it is sent when the device is there
+      if (this.#isOpen) this.#waiting.set(item, value); // otherwise, it is sent when the device is online
     } else if (!this.#isOpen) this.#events.lost('a trigger was dropped: the device is offline');
     else if (this.#triggers.length >= maxTriggers)
       this.#events.lost(`a trigger was dropped: ${maxTriggers} are waiting`);
@@ -110,7 +111,7 @@ export class MidiSession {
     if (this.#isOpen) this.#send();
   }
 
-  // What the device sends.
+  // Messages from the device
 
   #createFramer(): Framer {
     return createFramer({ kind: 'lengthBy', at: 0, rules: lengthRules, isRunning: true }, maxSysexBytes);
@@ -145,7 +146,7 @@ export class MidiSession {
     }
     const heard = this.#listener.read(frame);
     const isHeard = heard.some(({ key }) => this.#byKey.has(key));
-    if (frame[0]! < 0xf8 || isHeard) this.#events.wire('in', frame); // clock and active sensing would hide everything else
+    if (frame[0]! < 0xf8 || isHeard) this.#events.wire('in', frame); // clock and active sensing would hide all other messages
     for (const { key, number } of heard) {
       for (const item of this.#byTouch.get(key) ?? []) this.#touched(item, number > 0);
       for (const item of this.#byKey.get(key) ?? []) {
@@ -156,10 +157,10 @@ export class MidiSession {
         }
         const now = this.#scheduler.now();
         if (motor !== undefined) {
-          if (now - motor.sentMs < this.#settings.quiet && !motor.isTouched) continue; // its motor is on the way
+          if (now - motor.sentMs < this.#settings.quiet && !motor.isTouched) continue; // its motor is moving
           motor.heardMs = now;
           motor.known = number;
-          this.#waiting.delete(item); // the hand is newer
+          this.#waiting.delete(item); // the hand's value is newer
         }
         values.set(item, valueAt(item, number));
       }
@@ -173,7 +174,7 @@ export class MidiSession {
     if (!isTouched) this.#send();
   }
 
-  // What the hub sends.
+  // Messages to the device
 
   #send(): void {
     if (!this.#isOpen) return;
@@ -191,7 +192,7 @@ export class MidiSession {
     for (const [item, value] of this.#waiting) {
       if (this.#credit < 1) break;
       const motor = this.#motors.get(item)!;
-      if (motor.isTouched) continue; // sent when the hand is off
+      if (motor.isTouched) continue; // sent when the hand lets go
       if (item.isIn && now - motor.heardMs < hold) {
         isLater = true;
         continue;
@@ -202,7 +203,7 @@ export class MidiSession {
         continue;
       }
       const number = numberOf(item, value);
-      if (motor.known === number) continue; // the device has it already
+      if (motor.known === number) continue; // the device already has this number
       motor.known = number;
       motor.sentMs = now;
       this.#write(messagesFor(item.control, number));

@@ -165,7 +165,7 @@ export interface Item {
   readonly max: number;
   readonly isIn: boolean;
   readonly isOut: boolean;
-  /** The note that is on while a hand is at the control, as a key; see `keyOf`. */
+  /** The note that is on while a hand touches the control, as the control for `keyOf`. */
   readonly touch: Control | undefined;
 }
 
@@ -174,7 +174,7 @@ const compiled = new WeakMap<
   { readonly items: readonly Item[]; readonly mistakes: readonly SettingMistake[] }
 >();
 
-/** Returns the parameters and all mistakes in the settings. The result is cached for each settings object. */
+/** Returns the parameters, and all errors in the settings. The result is cached for each settings object. */
 export function itemsOf({ parameters }: MidiSettings) {
   const known = compiled.get(parameters);
   if (known !== undefined) return known;
@@ -292,7 +292,7 @@ export function declarationOf(item: Item): ParameterDeclaration {
   };
 }
 
-/** Converts a value that is written. Errors: `not-convertible`, `out-of-range`. */
+/** Converts a value before it is written. Errors: `not-convertible`, `out-of-range`. */
 function acceptValue(item: Item, input: unknown): Value {
   const { id, type, settings, max } = item;
   const value = convert(type, input);
@@ -309,7 +309,7 @@ function acceptValue(item: Item, input: unknown): Value {
   return value;
 }
 
-/** Parses a system exclusive message; undefined if the string is not one. */
+/** Parses a system exclusive message; undefined if the string is not a system exclusive message. */
 export function readHex(text: string): Buffer | undefined {
   const plain = text.replaceAll(/\s/g, '');
   if (!/^(?:[\da-f]{2})+$/i.test(plain) || plain.length > 2 * maxSysexBytes) return undefined;
@@ -318,7 +318,7 @@ export function readHex(text: string): Buffer | undefined {
   return isWhole && bytes.length > 2 ? bytes : undefined;
 }
 
-/** Returns the value of a number in a message. */
+/** Returns the value for a number in a message. */
 export function valueAt({ type, settings: { range }, max }: Item, number: number): Value {
   if (type === 'B') return number > 0;
   if (type === 'T') return 1;
@@ -326,7 +326,7 @@ export function valueAt({ type, settings: { range }, max }: Item, number: number
   return range[0] + (Math.min(number, max) / max) * (range[1] - range[0]);
 }
 
-/** Returns the number in a message for a value. */
+/** Returns the number for a value in a message. */
 export function numberOf({ type, settings: { range, on, off }, max }: Item, value: Value): number {
   if (type === 'B') return value === true ? Math.min(on ?? max, max) : Math.min(off, max);
   if (type === 'T') return Math.min(on ?? max, max);

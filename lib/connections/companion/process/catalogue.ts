@@ -1,26 +1,26 @@
-// What a module offers, in a form that forms can be made from: the fields of its config, its variables, feedbacks and actions with their
-// options. A module may define 100,000 variables, so the hub asks for a few of them at a time.
+// What a module offers, in a form from which the console can create forms: the fields of the module's config, and its variables, feedbacks
+// and actions with their options. A module may define 100,000 variables, so the hub asks for only a few at a time.
 
 import type { DriverField, DriverItem, DriverKind, DriverPage, DriverQuestion } from '../../hub-port.ts';
 
 export type Raw = Readonly<Record<string, unknown>>;
-/** The definitions of a kind by ID, as the module gave them. */
+/** The definitions of a kind by ID, as the module provided them. */
 export type Definitions = readonly (readonly [id: string, definition: Raw])[];
 
-/** All that a module offers, up to a number of items of each kind. */
+/** Everything that a module offers, up to a certain number of items of each kind. */
 export interface Offers {
   readonly actions: readonly DriverItem[];
   readonly feedbacks: readonly DriverItem[];
   readonly variables: readonly DriverItem[];
-  /** How many more of each there are than are listed. */
+  /** The total number of items that are left out. */
   readonly more: number;
 }
 
-/** The maximum number of fields of an item, of choices of a field, and of items in one answer. */
+/** The maximum number of fields of an item, of choices of a field, and of items in an answer. */
 export const maxFields = 200;
 export const maxChoices = 500;
 export const maxListed = 200;
-/** The longest answer to a question, in characters. */
+/** The maximum length of an answer to a question, in characters. */
 export const maxAnswer = 262_144;
 const maxDescribed = 2000;
 const longestName = 300;
@@ -31,7 +31,7 @@ const isRaw = (value: unknown): value is Raw => typeof value === 'object' && val
 const numberOf = (name: string, value: unknown) =>
   typeof value === 'number' && Number.isFinite(value) ? { [name]: value } : {};
 
-/** Returns the fields of a form, without those that only show a text. */
+/** Returns the fields of a form, without fields that only show text. */
 export function fieldsOf(options: unknown): DriverField[] {
   if (!Array.isArray(options)) return [];
   return options
@@ -51,7 +51,7 @@ export function fieldsOf(options: unknown): DriverField[] {
     }));
 }
 
-/** What a setting can hold: a text, a number, a boolean, or a list of these. */
+/** Returns a default that a setting can hold: a string, a number, a boolean, or a list of these. */
 function defaultOf(suggested: unknown): Pick<DriverField, 'default'> {
   const isPlain = (one: unknown) => ['string', 'number', 'boolean'].includes(typeof one);
   if (typeof suggested === 'string') return { default: shortText(suggested) };
@@ -75,7 +75,7 @@ function itemOf(id: string, { name, type }: Raw): DriverItem {
   return { id: shortText(id), name: shortText(name), ...(typeof type === 'string' && { kind: shortText(type) }) };
 }
 
-/** Describes a module as a whole, up to a number of items of each kind. */
+/** Describes a whole module, up to a certain number of items of each kind. */
 export function describeAll(definitionsOf: (kind: DriverKind) => Definitions): Offers {
   const all = (kind: DriverKind, withFields = true) =>
     definitionsOf(kind)

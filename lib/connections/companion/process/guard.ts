@@ -1,5 +1,5 @@
-// What a driver module may do in its process, as far as the permission model of Node.js does not decide it: connections go only to the hosts
-// that the settings allow, no port is opened, and no other process gets a signal. It is loaded before the module.
+// What a driver module may do in its process, as far as Node.js's permission model does not enforce it: connections go only to the hosts
+// that the settings allow, no port is opened, and no other process receives a signal. The guard is loaded before the module.
 
 import dgram from 'node:dgram';
 import dns from 'node:dns';
@@ -8,14 +8,14 @@ import { syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';
 
 export interface Guard {
-  /** Allows connections to hosts: names, addresses, and networks such as `10.0.0.0/24`. Until then, none are allowed. */
+  /** Allows connections to hosts: names, addresses, and networks such as `10.0.0.0/24`. Before this call, no connections are allowed. */
   open(hosts: readonly string[]): void;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: each method has its own `this`
 type Method = (this: any, ...args: unknown[]) => unknown;
 
-/** Restricts this process from now on. `report` gets what was denied: `connect to 10.0.0.1:80`. */
+/** Restricts this process from now on. `report` receives what was denied: `connect to 10.0.0.1:80`. */
 export function installGuard(report: (what: string) => void): Guard {
   const names = new Set<string>();
   const networks = new net.BlockList();
@@ -71,7 +71,7 @@ function guardNames(isAllowed: IsAllowed, deny: Deny): void {
       return lookupPromise(host, ...args);
     },
   });
-  // these ask name servers themselves
+  // these functions query name servers themselves
   for (const api of [dns, dns.promises] as unknown as Record<string, unknown>[])
     for (const name of Object.keys(api))
       if (/^(?:resolve|reverse|lookupService|Resolver)/.test(name))
@@ -93,7 +93,7 @@ function guardSockets(isAllowed: IsAllowed, deny: Deny, lookup: typeof dns.looku
       process.nextTick(() => this.destroy(error));
       return this;
     }
-    // a lookup of the module could return any address for an allowed name
+    // a lookup function of the module could return any address for an allowed name
     const checked = { ...options, lookup };
     return connect.call(this, checked, ...(typeof done === 'function' ? [done] : [])) as net.Socket;
   } as typeof net.Socket.prototype.connect;
@@ -113,7 +113,7 @@ function guardDatagrams(isAllowed: IsAllowed, deny: Deny, lookup: typeof dns.loo
       typeof done === 'function' ? done(error) : (socket as NodeJS.EventEmitter).emit('error', error),
     );
   };
-  /** Calls with the address of an allowed host in the place of its name: a lookup of the module could return any. */
+  /** Calls a method with the address of an allowed host instead of its name, because the module's own lookup could return any address. */
   const withAddress = (socket: unknown, method: Method, what: string, args: unknown[], at: number) => {
     const host = at < 0 ? 'localhost' : String(args[at]);
     if (!isAllowed(host)) fail(socket, `${what} ${host}`, args);

@@ -1,5 +1,5 @@
-// The host of one driver module, in its process: for modules of API 1.x, which speak messages of their base package over `process.send`, and
-// for those of API 2.x, which are constructed with a context.
+// The host of a driver module, in the module's process: for modules with API 1.x, which exchange their base package's messages over
+// `process.send`, and for modules with API 2.x, which are constructed with a context.
 
 import { pathToFileURL } from 'node:url';
 import type { DriverField, DriverKind, DriverPage, DriverQuestion } from '../../hub-port.ts';
@@ -7,15 +7,15 @@ import type { Description, Start } from '../messages.ts';
 import { answerOf, type Definitions, describeAll, fieldsOf, maxAnswer, type Raw } from './catalogue.ts';
 import { type Link, Reporter } from './reporter.ts';
 
-/** The longest part of a text that takes several lines, in characters. */
+/** The maximum length of a part of a string that is sent in several lines, in characters. */
 const partLength = 16_384;
-/** The time in which a module has to register, answer and start. */
+/** How long a module may take to register, to list its config, and to start, in milliseconds. */
 const startMs = 30_000;
 type Options = Readonly<Record<string, unknown>>;
 
 /** A running module. */
 export interface Host {
-  /** Runs an action. Errors: what the module says. */
+  /** Runs an action. Errors: the module's own error. */
   act(action: string, options: Options): Promise<void>;
   /** Answers a question about what the module offers. */
   list(number: number, question: DriverQuestion): void;
@@ -33,7 +33,10 @@ interface Module {
   valueOf(variable: string): unknown;
 }
 
-/** Loads a module and starts it; undefined if its config lacks something. `allow` is called before it starts. Errors: what is wrong. */
+/**
+ * Loads a module and starts it. Returns undefined if the config is incomplete or the module was only described. Calls `allow` before the
+ * start. Errors: the reason.
+ */
 export async function startModule(start: Start, link: Link, allow: () => void): Promise<Host | undefined> {
   const { config, secrets, describes } = start;
   const { send } = link;
@@ -57,7 +60,7 @@ export async function startModule(start: Start, link: Link, allow: () => void): 
   const starting = inTime('start', module.init(withoutNull(config), withoutNull(secrets)));
   if (!describes) await starting;
   else {
-    await starting.catch(() => {}); // without a network it may fail, but may have said what it offers
+    await starting.catch(() => {}); // without a network, the module may fail, although it may have described what it offers
     sendDescription({ config: fields, ...describeAll((kind) => module.definitionsOf(kind)) }, send);
     return undefined;
   }
@@ -73,7 +76,7 @@ export async function startModule(start: Start, link: Link, allow: () => void): 
   };
 }
 
-/** The answer as JSON, with fewer items if it is too long. */
+/** Returns the answer as JSON, with fewer items if it would be too long. */
 function textOf({ total, items }: DriverPage): string {
   for (let length = items.length; ; length >>= 1) {
     const text = JSON.stringify({ total, items: items.slice(0, length) });
@@ -81,7 +84,7 @@ function textOf({ total, items }: DriverPage): string {
   }
 }
 
-/** `host (textinput)`, or with what the module suggests: `port (number, such as 9990)`. */
+/** Returns a field as text: `host (textinput)`, or with the module's suggestion: `port (number, such as 9990)`. */
 function shown({ id, type, default: suggested }: DriverField): string {
   return suggested === undefined || suggested === ''
     ? `${id} (${type})`
@@ -108,7 +111,7 @@ function sendDescription(description: Description, send: Link['send']): void {
   sendParts(JSON.stringify(description), (described) => send({ described }));
 }
 
-/** Sends a text in parts that fit into lines; an empty part is the last. */
+/** Sends a string in parts that fit into lines; an empty part marks the end. */
 function sendParts(text: string, send: (part: string) => void): void {
   for (let at = 0; at < text.length; at += partLength) send(text.slice(at, at + partLength));
   send('');
@@ -136,7 +139,7 @@ class LegacyModule implements Module {
   readonly #waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   #calls = 0;
   #register: () => void = () => {};
-  /** The last definitions of each kind as received, and as read once they are asked for. */
+  /** The latest definitions of each kind as received, and their parsed form, which is created when they are first requested. */
   readonly #payloads = new Map<DriverKind, string>();
   readonly #definitions = new Map<DriverKind, Definitions>();
   readonly #values = new Map<string, unknown>();
@@ -167,7 +170,7 @@ class LegacyModule implements Module {
 
   async init(config: Options, secrets: Options): Promise<void> {
     const { label } = this.#start;
-    // the config is the user's and of this version, so no upgrade script of the module may change it
+    // the config is written by the user for this version, so no upgrade script of the module may change it
     const lastUpgradeIndex = Number.MAX_SAFE_INTEGER;
     await this.#call('init', {
       label,

@@ -1,4 +1,4 @@
-// The process of one driver module. It speaks lines of JSON with the hub over the pipe with descriptor 3, and ends with it.
+// The process of a driver module. It exchanges lines of JSON with the hub over the pipe with descriptor 3, and ends when the pipe closes.
 
 import { Socket } from 'node:net';
 import type { FromProcess, ToProcess } from '../messages.ts';
@@ -7,10 +7,10 @@ import { type Host, startModule } from './host.ts';
 
 const pipe = new Socket({ fd: 3, readable: true, writable: true });
 const send = (line: FromProcess) => void pipe.write(`${JSON.stringify(line)}\n`);
-/** The number of unread bytes at which the hub gets no more values until it has read them. */
+/** The number of unread bytes at which the process sends no more values until the hub has read these bytes. */
 const maxUnreadBytes = 65_536;
 const link = { send, isFull: () => pipe.writableLength > maxUnreadBytes };
-/** What was denied is reported once per kind, up to so many. */
+/** The maximum number of reports about denied operations. Each kind is reported once. */
 const maxReports = 100;
 const reported = new Set<string>();
 const guard = installGuard((denied) => {

@@ -1,22 +1,22 @@
-// What a module reports to the hub: values, its status, and its log. Only what the settings name is reported, and only the newest of each, as
-// fast as the hub reads, so that a module with 100,000 variables costs the hub no more than one with ten.
+// What a module reports to the hub: values, its status, and its log. Only the newest state of each value in the settings is reported, and
+// only as fast as the hub reads, so that a module with 100,000 variables costs the hub no more than a module with ten.
 
 import type { FromProcess, Start, Watched } from '../messages.ts';
 
-/** How often changed values are reported, in milliseconds: only the newest of each is. */
+/** How often changed values are reported, in milliseconds. Only the newest state of each value is reported. */
 const reportEveryMs = 20;
-/** How many log entries of a module are reported per second. */
+/** The maximum number of a module's log entries that are reported per second. */
 const logsPerSecond = 20;
-/** The longest value that is reported, in characters. */
+/** The maximum length of a reported value, in characters. */
 const maxValueLength = 16_384;
-/** The number of bytes at which a line with values is full, and the most that one value may take in it. */
+/** The number of bytes at which a line with values is full, and the maximum number of bytes of a single value in a line. */
 const fullLineBytes = 32_768;
 const maxValueBytes = 60_000;
 
 /** The pipe to the hub. */
 export interface Link {
   send(line: FromProcess): void;
-  /** Whether the hub has much to read: the newest values are reported once it has read that. */
+  /** Whether the hub still has much to read. The newest values are then reported after the hub has read it. */
   isFull(): boolean;
 }
 
@@ -38,7 +38,7 @@ export class Reporter {
       if (variable !== undefined) this.#byVariable.set(variable, [...(this.#byVariable.get(variable) ?? []), id]);
   }
 
-  /** Reports a variable, if a value of the settings follows it. */
+  /** Reports a variable if a value in the settings follows it. */
   variable(variable: string, value: unknown): void {
     for (const id of this.#byVariable.get(variable) ?? []) this.value(id, value);
   }
@@ -96,7 +96,7 @@ export class Reporter {
   }
 }
 
-/** Text, a number, a boolean, or null for nothing; anything else as JSON. */
+/** Returns strings, numbers and booleans as they are, truncated if necessary, null for a missing value, and JSON for anything else. */
 function boundedValue(value: unknown): unknown {
   if (value === undefined || value === null) return null;
   if (typeof value === 'number' || typeof value === 'boolean') return value;

@@ -1,5 +1,5 @@
-// The program that runs in the process of a MIDI port. The library is native code, which may crash this process but not the hub; raw devices
-// are files whose reads block a thread. The process lives as long as its channel to the hub.
+// The program that runs in the process of a MIDI port. The library is native code, which may crash this process but not the hub. Raw
+// devices are files whose reads block a thread. The process lives as long as its channel to the hub.
 
 import { existsSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -15,7 +15,7 @@ import {
   type ToProcess,
 } from '../port-messages.ts';
 
-/** How often the process looks whether the ports are still there, in milliseconds. */
+/** How often the process checks whether the ports still exist, in milliseconds. */
 const lookEveryMs = 500;
 const library = '@julusian/midi';
 
@@ -80,7 +80,7 @@ async function read(input: FileHandle, path: string): Promise<void> {
     const { bytesRead } = await input.read(room, 0, room.length, null);
     if (bytesRead === 0) throw new Error(`${path} has ended`);
     deliver(room.subarray(0, bytesRead));
-    // a file waits for its reader, so nothing has to be dropped
+    // a file waits for its reader, so no bytes have to be dropped
     while (untakenBytes > maxUntakenBytes / 2)
       await new Promise<void>((resolve) => {
         whenTaken = resolve;
@@ -88,7 +88,7 @@ async function read(input: FileHandle, path: string): Promise<void> {
   }
 }
 
-// Ports of the system
+// System ports
 
 async function openPorts(
   names: { readonly in?: string | undefined; readonly out?: string | undefined },
@@ -141,7 +141,7 @@ async function openPorts(
   }, lookEveryMs);
 }
 
-/** Whether a port has a name: the whole name or its beginning, because ALSA appends numbers that change. */
+/** Returns whether a port has a name, given as a whole or by its beginning, because ALSA appends numbers that change. */
 function isNamed(name: string, wanted: string): boolean {
   if (!wanted.includes('*')) return name.startsWith(wanted);
   const quoted = wanted.split('*').map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
@@ -175,7 +175,7 @@ async function giveUp(error: unknown): Promise<void> {
   end();
 }
 
-/** Ends the process at once: `process.exit` would wait for a thread that reads a device, which may be forever. */
+/** Ends the process immediately. `process.exit` would wait for a thread that is reading from a device, possibly forever. */
 function end(): void {
   process.kill(process.pid, 'SIGKILL');
 }
