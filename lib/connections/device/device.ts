@@ -76,7 +76,7 @@ export const device = defineConnectionType({
   run: (context) => (context.settings.simulate ? simulate(context) : run(context)),
 });
 
-/** Runs the connection over `played`, the transport of a test, or otherwise over the transports in the settings. */
+/** Runs the connection over `played`, a test's transport, or otherwise over the transports in the settings. */
 function run(context: ConnectionContext<DeviceSettings>, played?: Transport): Observable<ConnectionEvent> {
   return new Observable((subscriber) => {
     const { settings, resolvePath, scheduler, log, finish, turn } = context;

@@ -44,7 +44,7 @@ export const dmx = defineConnectionType({
   run: (context) => run(context, context.settings.simulate ? silentTransport : undefined),
 });
 
-/** Runs the connection over `played`, the transport of a test, or otherwise over the network. */
+/** Runs the connection over `played`, a test's transport, or otherwise over the network. */
 function run(context: ConnectionContext<DmxSettings>, played?: Transport): Observable<ConnectionEvent> {
   return new Observable((subscriber) => {
     const { id, settings, scheduler, log, finish, turn, own, atSettle } = context;

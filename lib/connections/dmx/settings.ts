@@ -104,7 +104,7 @@ export function protocolOf({ protocol }: DmxSettings): DmxProtocol {
 
 const compiled = new WeakMap<object, { readonly fixtures: readonly Fixture[]; readonly mistakes: SettingMistake[] }>();
 
-/** Returns the parameters and all mistakes in the settings. The result is cached for each settings object. */
+/** Returns the parameters and all errors in the settings. The result is cached for each settings object. */
 export function fixturesOf(settings: DmxSettings) {
   const known = compiled.get(settings.parameters);
   if (known !== undefined) return known;

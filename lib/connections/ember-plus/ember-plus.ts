@@ -71,7 +71,7 @@ function expectedOf({ expect }: EmberPlusSettings, resolvePath: ResolvePath) {
   return new Map(readExpected(expect, resolvePath, parameterIdMistake).list.map((one) => [one.id, one]));
 }
 
-/** Mirrors a provider. `played` is the transport of a test; without `played`, the settings determine the transports. */
+/** Mirrors a provider. `played` is a test's transport; without `played`, the settings determine the transports. */
 function consume(context: ConnectionContext<EmberPlusSettings>, played?: Transport): Observable<ConnectionEvent> {
   return new Observable((subscriber) => {
     const { settings, scheduler, resolvePath } = context;

@@ -42,7 +42,7 @@ export const modbus = defineConnectionType({
 
 const mbap: Framing = { createFramer: () => new MbapFramer(), wrap: (frame) => frame };
 
-/** Runs the connection over `played`, the transport of a test, or otherwise over the transports in the settings. */
+/** Runs the connection over `played`, a test's transport, or otherwise over the transports in the settings. */
 function run(context: ConnectionContext<ModbusSettings>, played?: Transport): Observable<ConnectionEvent> {
   return isServer(context.settings) ? serve(context, played) : connect(context, played);
 }

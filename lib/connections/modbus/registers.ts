@@ -39,7 +39,7 @@ export interface Items {
 
 const compiled = new WeakMap<object, Items>();
 
-/** Returns the items in the settings and all mistakes. The result is cached for each settings object. */
+/** Returns the items in the settings and all errors in them. The result is cached for each settings object. */
 export function itemsOf(settings: ModbusSettings): Items {
   let items = compiled.get(settings.parameters);
   if (items === undefined) {

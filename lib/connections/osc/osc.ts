@@ -44,7 +44,7 @@ export const osc = defineConnectionType({
   run: (context, hub) => (context.settings.simulate ? simulate(context) : run(context, hub)),
 });
 
-/** Runs the connection over `played`, the transport of a test, or otherwise over the transports in the settings. */
+/** Runs the connection over `played`, a test's transport, or otherwise over the transports in the settings. */
 function run(
   context: ConnectionContext<OscSettings>,
   hub: HubPort | undefined,

@@ -42,7 +42,7 @@ export const satellite = defineConnectionType({
   run: (context) => run(context),
 });
 
-/** Runs the connection. `played` is the transport of a test; without `played`, the connection listens on the ports in the settings. */
+/** Runs the connection. `played` is a test's transport; without `played`, the connection listens on the ports in the settings. */
 function run(context: ConnectionContext<SatelliteSettings>, played?: Transport): Observable<ConnectionEvent> {
   return new Observable((subscriber) => {
     const { settings, scheduler, own, log } = context;

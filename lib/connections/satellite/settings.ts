@@ -125,7 +125,7 @@ export interface OwnSurfaces {
 
 const compiled = new WeakMap<object, OwnSurfaces>();
 
-/** Returns the surfaces in the settings and all mistakes. The result is cached for each settings object. */
+/** Returns the surfaces in the settings and all errors in them. The result is cached for each settings object. */
 export function surfacesOf(settings: SatelliteSettings): OwnSurfaces {
   let surfaces = compiled.get(settings.surfaces);
   if (surfaces === undefined) {

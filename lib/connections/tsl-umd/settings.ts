@@ -112,7 +112,7 @@ export interface Displays {
 
 const compiled = new WeakMap<object, Displays>();
 
-/** Returns the displays in the settings and all mistakes. The result is cached for each settings object. */
+/** Returns the displays in the settings and all errors in them. The result is cached for each settings object. */
 export function displaysOf(settings: TslSettings): Displays {
   let displays = compiled.get(settings.displays);
   if (displays === undefined) {

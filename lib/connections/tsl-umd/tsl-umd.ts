@@ -55,7 +55,7 @@ export const tslUmd = defineConnectionType({
   run: (context) => (context.settings.simulate ? simulate() : run(context)),
 });
 
-/** Runs the connection over `played`, the transport of a test, or otherwise over the transports in the settings. */
+/** Runs the connection over `played`, a test's transport, or otherwise over the transports in the settings. */
 function run(context: ConnectionContext<TslSettings>, played?: Transport): Observable<ConnectionEvent> {
   return isReceiving(context.settings) ? receive(context, played) : send(context, played);
 }
