@@ -43,7 +43,7 @@ export interface EditRequest {
   /** `check` changes nothing, `shadow` runs the changed rules in shadow, and `save` writes and runs the files. */
   readonly mode: 'check' | 'shadow' | 'save';
   readonly comment: string;
-  /** Rehearses the edited rule on the last runs of the live rule. Only with the mode `check`. */
+  /** Rehearses the edited rule on the most recent runs of the live rule. Only with the mode `check`. */
   readonly rehearse?: { readonly rule: string; readonly recorded: readonly RehearsedEvent[] };
 }
 

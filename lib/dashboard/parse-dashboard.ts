@@ -102,7 +102,7 @@ function createCheck(mistakes: MistakeList, file: CheckedFile, { whyUnknown, why
   let count = 0;
   const ids = new Set<string>();
 
-  /** Checks one widget at a path. `outer` contains the types of widgets with a grid of their own that are allowed here. */
+  /** Checks one widget at a path. `outer` contains the types of widgets with their own grid that are allowed here. */
   const checkOne = (input: unknown, path: SettingPath, outer: readonly Outer[]): Loose | undefined => {
     count += 1;
     if (count > maxWidgets) {

@@ -106,8 +106,8 @@ export function checkFlows(paths: readonly string[]): ReturnType<FlowLoader['che
 }
 
 /**
- * Starts a hub from flow files. Errors: `bad-flow` with all errors; `cannot-start` if a gateway cannot start. In both cases, nothing keeps
- * running.
+ * Starts a hub from flow files. Errors: `bad-flow` with all errors; `cannot-start` if a gateway cannot start. In both cases, no part of the
+ * hub keeps running.
  */
 export function startHub(options: HubOptions): Promise<Hub> {
   return Hub.start(options);
@@ -173,8 +173,8 @@ export class Hub implements HubPort {
   }
 
   /**
-   * Starts a hub from flow files. Errors: `bad-flow` with all errors; `cannot-start` if a gateway cannot start. In both cases, nothing
-   * keeps running.
+   * Starts a hub from flow files. Errors: `bad-flow` with all errors; `cannot-start` if a gateway cannot start. In both cases, no part of
+   * the hub keeps running.
    */
   static async start(options: HubOptions): Promise<Hub> {
     const { paths, types, guard, runTests, probationMs } = options;
@@ -209,8 +209,8 @@ export class Hub implements HubPort {
   }
 
   /**
-   * Runs a plan without flow files, which cannot be reloaded. Errors: `cannot-start` if a gateway cannot start, in which case nothing keeps
-   * running.
+   * Runs a plan without flow files, which cannot be reloaded. Errors: `cannot-start` if a gateway cannot start, in which case no part of
+   * the hub keeps running.
    */
   static run(plan: Plan, options: RunOptions): Promise<Hub> {
     return Hub.#begin(new Hub(plan, options, undefined), options);

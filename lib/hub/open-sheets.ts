@@ -3,7 +3,7 @@
 
 /** How long a sheet is shown after its last report, in milliseconds. Browsers let a page in the background report once a minute. */
 export const sheetLastsMs = 90_000;
-/** The maximum number of open sheets in all. When a limit is exceeded, the oldest sheets are removed. */
+/** The maximum number of open sheets in total. When a limit is exceeded, the oldest sheets are removed. */
 export const maxSheets = 1000;
 /** The maximum number of open sheets per user. */
 export const maxSheetsPerUser = 50;

@@ -1,5 +1,5 @@
-// Rehearses an edited rule: a twin that runs only this rule receives, in virtual time, the events that started the last runs of the live
-// rule, or events from a recording. The twin has a separate graph, so nothing that it does is live.
+// Rehearses an edited rule: a twin that runs only this rule receives, in virtual time, the events that started the most recent runs of the
+// live rule, or events from a recording. The twin has a separate graph, so nothing that it does is live.
 
 import type { Rehearsal, RehearsedEvent, RehearsedResult, RehearsedRun } from '../connections/editing.ts';
 import type { Plan, RulePlan } from '../flow/plan.ts';
@@ -30,7 +30,7 @@ interface RehearsalParts {
   readonly rule: RulePlan;
   /** The addresses whose changes start the live rule. Empty if the rule is new. */
   readonly sources: readonly string[];
-  /** The last runs of the live rule, newest first. */
+  /** The most recent runs of the live rule, newest first. */
   readonly runs: readonly RuleRun[];
   /** Recorded events of the rule's sources, oldest first. */
   readonly recorded: readonly RehearsedEvent[];
@@ -38,7 +38,7 @@ interface RehearsalParts {
   readonly now: number;
 }
 
-/** Returns the last runs of the live rule, newest first, each next to the corresponding run of the edited rule. Never throws. */
+/** Returns the most recent runs of the live rule, newest first, each next to the corresponding run of the edited rule. Never throws. */
 export function rehearse(parts: RehearsalParts): Rehearsal {
   const events = eventsOf(parts);
   const [first] = events;

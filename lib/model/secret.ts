@@ -62,7 +62,7 @@ export function reportedPath(path: readonly (string | number)[]): readonly (stri
   return hasSecretKeys(path.slice(0, -1)) && !isWord ? path.slice(0, -1) : path;
 }
 
-/** Returns whether the keys of the object at a path may be secrets, because a secret was written without a key of its own. */
+/** Returns whether the keys of the object at a path may be secrets, because a secret was written without its own key. */
 export function hasSecretKeys(path: readonly (string | number)[]): boolean {
   return path.at(-1) === 'credentials' || path.at(-2) === 'users';
 }

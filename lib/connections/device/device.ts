@@ -480,8 +480,8 @@ function fileMistakesOf(
 }
 
 /**
- * Returns a function that lists the parameters whose writes may change a given parameter. A write to a parameter without a value of its
- * own, such as a player's `next`, may change all parameters that the hub asks for afterwards.
+ * Returns a function that lists the parameters whose writes may change a given parameter. A write to a parameter that has no value itself,
+ * such as a player's `next`, may change all parameters that the hub asks for afterwards.
  */
 function causesIn(compiled: Compiled | undefined): (id: string) => Iterable<string> {
   const sources = new Map<string, string[]>();

@@ -116,7 +116,7 @@ export class Writes {
     this.#pauses.clear();
   }
 
-  /** Returns the next request to send, or undefined if no write can be sent at the moment. */
+  /** Returns the next request to send, or undefined if no write can currently be sent. */
   next(): Job | undefined {
     for (const write of this.#waiting.values()) {
       const unit = this.#options.unitOf(write.item.unitId);

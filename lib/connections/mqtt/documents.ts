@@ -134,7 +134,7 @@ export class Entity {
     this.#expireMs = this.#milliseconds('expire_after');
     const name = this.#availabilityKey(key);
     this.#device = {
-      name: this.#expireMs === undefined ? name : `${name} ${this.#prefix}`, // a device of its own, because it may become stale on its own
+      name: this.#expireMs === undefined ? name : `${name} ${this.#prefix}`, // a separate device, because it may become stale on its own
       availability: this.#availability(),
       mode: modes.find((mode) => mode === document.availability_mode) ?? 'latest',
     };

@@ -18,7 +18,7 @@ export const maxKeys = 16_384;
 const highestKey = 1023;
 /** The maximum length of a key's text, in characters. */
 export const maxTextLength = 256;
-/** The device ID in the settings that stands for all surfaces without an entry of their own. */
+/** The device ID in the settings that stands for all surfaces that have no separate entry. */
 export const anyDevice = '*';
 
 const names: Readonly<Record<string, string>> = {

@@ -35,7 +35,7 @@ export function isLyingShape({ width, height }: Size): boolean {
 
 /** The decimals of a number that may have some. */
 const usualDecimals = '.25';
-/** The string lengths with a font size of their own, in characters, so that values of about the same length have the same size. */
+/** The string lengths that have their own font size, in characters, so that values of about the same length have the same size. */
 const lengths = [7, 10, 14, 20];
 
 /** Shows a value with its unit on one line, in a size that fits. Screen readers find it, but do not announce its changes. */

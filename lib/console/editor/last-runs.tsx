@@ -1,5 +1,5 @@
-// The last runs of a rule: what the rule wrote and, next to that, what the edited rule would have written. The hub replays the events in
-// virtual time, so steps that wait are included.
+// The most recent runs of a rule: what the rule wrote and, next to that, what the edited rule would have written. The hub replays the
+// events in virtual time, so steps that wait are included.
 
 import { For, Show } from 'solid-js';
 import { counted } from '../../model/digits.ts';

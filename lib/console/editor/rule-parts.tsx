@@ -608,7 +608,7 @@ export function AfterPart(props: PartProps) {
   );
 }
 
-/** A field for a step without a form of its own, such as `{ clamp: [0, 1] }`. */
+/** A field for a step that has no form, such as `{ clamp: [0, 1] }`. */
 function StepText(props: { readonly number: number; readonly step: Step; set(step: Step): void }) {
   const [typed, setTyped] = createSignal<string>();
   return (

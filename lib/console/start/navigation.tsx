@@ -11,7 +11,7 @@ import { Icon } from '../parts/state-mark.tsx';
 import { listedViews, type View, viewNamed } from '../views.ts';
 import { installation } from './installation.ts';
 
-/** The views that have a link of their own on a phone. */
+/** The views that have their own link on a phone. */
 const places = ['start', 'alarms', 'parameters', 'dashboards', 'history'];
 const dots = 'M5 12h.01M12 12h.01M19 12h.01';
 

@@ -134,7 +134,7 @@ export function createDraft(first: SourceFile) {
     /** The text of the panel's file with the edits, as written by the hub. */
     text: () => typed() ?? answer()?.files[0]?.text ?? source().text,
     errorsAt: (path: string): readonly EditError[] => (answer()?.errors ?? []).filter((error) => isWithin(error, path)),
-    /** Adds edits to the draft. Widgets without a position of their own stay where they are. */
+    /** Adds edits to the draft. Widgets without their own position stay where they are. */
     apply(made: readonly Op[], field?: string) {
       if (made.length === 0 || !source().canEdit) return;
       const after = applyOps(data(), made) as PanelData;

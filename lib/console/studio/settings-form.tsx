@@ -295,7 +295,7 @@ function ListField(props: FieldProps & { readonly item: Schema }) {
 
 function ObjectField(props: FieldProps & { readonly properties: Readonly<Record<string, Schema>> }) {
   const values = () => (isObject(props.value) ? props.value : {});
-  /** Whether a part is a list or has parts of its own: then each part has a line, with its name. */
+  /** Whether a part is a list or has parts itself. If so, each of these parts has a line with its name. */
   const isDeep = Object.values(props.properties).some((schema) => /array|object/.test(String(plain(schema).type)));
   return (
     <span class={isDeep ? 'list' : 'entry'}>

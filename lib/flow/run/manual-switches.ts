@@ -8,7 +8,7 @@ import type { Origin } from '../../model/parameter.ts';
 import type { Override, SwitchTerm } from '../../model/reports/rule-status.ts';
 import type { HubPersistence } from './connections/hub-persistence.ts';
 
-/** An operator's switch of a rule or a connection. */
+/** An operator's decision to switch a rule or a connection on or off. */
 export interface ManualSwitch {
   readonly isOn: boolean;
   readonly by: Origin;

@@ -169,7 +169,7 @@ export interface DependencyClosure {
   readonly left: ReadonlySet<string>;
 }
 
-/** Returns the dependency closure, or undefined if nothing runs in shadow. `next` is the plan of a reload in shadow. */
+/** Returns the dependency closure, or undefined if nothing is running in shadow. `next` is the plan of a reload in shadow. */
 export function dependencyClosureOf(live: Plan, next: Plan | undefined): DependencyClosure | undefined {
   if (next === undefined && !live.rules.some(({ isShadow }) => isShadow)) return undefined;
   const { target, changed, replaced } = compareRules(live, next);

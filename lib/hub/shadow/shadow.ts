@@ -1,5 +1,5 @@
 // The shadow of a hub: the shadow rules in its flow files, or the plan of a reload in shadow. The shadow has a separate graph, so it cannot
-// write, fire or loop live. While nothing runs in shadow, the shadow has no cost.
+// write, fire or loop live. While nothing is running in shadow, the shadow has no cost.
 
 import type { SchedulerLike } from 'rxjs';
 import type { Plan } from '../../flow/plan.ts';
@@ -104,7 +104,7 @@ export class Shadow {
     return running.map((rule) => ({ ...rule, shadow: true }));
   }
 
-  /** Returns the last runs of the rules with this name that run only in shadow. */
+  /** Returns the most recent runs of the rules with this name that run only in shadow. */
   runsOf(name: string): readonly RuleRuns[] {
     const isHere = this.#run?.closure.changed.some((rule) => rule.name === name) ?? false;
     return isHere ? this.#run!.twin.rules.runsOf(name) : [];

@@ -96,7 +96,7 @@ export interface RuleRun {
   readonly durationUs?: number | undefined;
 }
 
-/** The last runs of a rule, newest first. */
+/** The most recent runs of a rule, newest first. */
 export interface RuleRuns {
   readonly rule: string;
   readonly file: string;

@@ -34,7 +34,7 @@ const hasOtherSequence = 10_071;
  * cluster.
  */
 const hasOtherSettings = 10_058;
-/** The JetStream error code if another stream has the subject, or if another client is creating this stream at the moment. */
+/** The JetStream error code if another stream has the subject, or if another client is currently creating this stream. */
 const overlaps = 10_065;
 const overlapAttempts = 5;
 const overlapMs = 50;

@@ -30,7 +30,7 @@ const maxMessages = 4096;
 const reportEveryMs = 1000;
 /** The number of processed entries that are removed from a long queue at once. */
 const forgottenJobs = 1024;
-/** The maximum number of hubs that get turns of their own. All other hubs share one turn. */
+/** The maximum number of hubs that get their own turns. All other hubs share one turn. */
 const maxSenders = 300;
 const sharedQueue = '';
 
@@ -72,7 +72,7 @@ export class Intake {
   /** The number of rejected messages, by hub name. */
   readonly #refused = new Map<string, number>();
   #reportedMs = Number.NEGATIVE_INFINITY;
-  /** The names of the known hubs. Each known hub gets turns of its own, no matter how many other hubs there are. */
+  /** The names of the known hubs. Each known hub gets its own turns, no matter how many other hubs there are. */
   readonly #known = new Set<string>();
 
   constructor({ soon, log, now = () => performance.now() }: IntakeContext) {
@@ -86,7 +86,7 @@ export class Intake {
     return this.#refused.get(hub) ?? 0;
   }
 
-  /** Records whether a hub is known, so that it has turns of its own. */
+  /** Records whether a hub is known, so that it has its own turns. */
   know(hub: string, isKnown: boolean): void {
     if (isKnown) this.#known.add(hub);
     else this.#known.delete(hub);

@@ -53,7 +53,7 @@ export interface MirroredHubContext {
   readonly isSelected: (address: string) => boolean;
   /** Returns whether to show a connection that the mirrored hub reports as its own. */
   readonly mayShow: (connectionId: string) => boolean;
-  /** Resolves to the terms in which a hub's lease is held, or to undefined if they are unknown at the moment. Never rejects. */
+  /** Resolves to the terms in which a hub's lease is held, or to undefined if they are currently unknown. Never rejects. */
   readonly termsOf: (hub: string) => Promise<ReadonlySet<number> | undefined>;
   readonly writes: RemoteWrites;
   readonly bounds: Bounds;

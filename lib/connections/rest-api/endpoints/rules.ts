@@ -1,4 +1,4 @@
-// The endpoints for rules: their state, switching a rule on or off, and the last runs of a rule.
+// The endpoints for rules: their state, switching a rule on or off, and the most recent runs of a rule.
 
 import { z } from 'zod';
 import { describe, HubError } from '../../../model/error.ts';

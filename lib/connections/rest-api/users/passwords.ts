@@ -276,9 +276,9 @@ function checkPlain(expected: string): PasswordCheck {
 }
 
 /**
- * Makes a client that was wrong too often wait for its turn, whether its password is right or wrong, even if the comparison takes no time,
- * because the number of attempts would otherwise be unlimited. Returns undefined if the client does not have to wait. Errors: `unavailable`
- * if too many comparisons are waiting.
+ * Makes a client that was wrong too often wait for its turn. The client waits no matter whether its password is right or wrong, even if the
+ * comparison takes no time. Otherwise, the number of attempts would be unlimited. Returns undefined if the client does not have to wait.
+ * Errors: `unavailable` if too many comparisons are waiting.
  */
 export function whenItsTurn(asker: Asker): Promise<unknown> | undefined {
   return asker.isSlowed() ? quickQueue.add(asker, () => after(slowedMs, true)) : undefined;

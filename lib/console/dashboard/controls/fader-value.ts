@@ -30,7 +30,7 @@ export interface FaderValue {
   readonly place: Accessor<number>;
   /** The reason why the user may not set the fader. Empty if the user may set the fader. */
   readonly readOnly: Accessor<string>;
-  /** Whether the user can move the fader at the moment. */
+  /** Whether the user can currently move the fader. */
   readonly isFree: Accessor<boolean>;
   /** Called when the user grabs the fader. */
   hold(): void;

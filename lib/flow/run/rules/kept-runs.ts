@@ -1,5 +1,5 @@
-// The last runs of a rule, kept for its trace in a ring of numbers, so that a run costs only a few stores in one place and no allocation.
-// Rare parts, such as strings, errors and durations, are kept separately.
+// The most recent runs of a rule, kept for its trace in a ring of numbers, so that a run costs only a few stores in one place and no
+// allocation. Rare parts, such as strings, errors and durations, are kept separately.
 
 import type { Change } from '../../../model/parameter.ts';
 import { cutText } from '../../../model/printable.ts';
@@ -46,8 +46,8 @@ interface Details {
 }
 
 /**
- * Keeps the last runs of a rule. A run is added, and can be completed until the next run is added. Calls before the first run have no
- * effect.
+ * Keeps the most recent runs of a rule. A run is added, and can be completed until the next run is added. Calls before the first run have
+ * no effect.
  */
 export abstract class KeptRuns {
   #numbers = nowhere.numbers;

@@ -107,7 +107,7 @@ export class RunningRules {
     for (const rule of this.#rules) yield this.#statusOf(rule);
   }
 
-  /** Returns the last runs of the rules with a name. Errors: `not-found`, with the nearest name. */
+  /** Returns the most recent runs of the rules with a name. Errors: `not-found`, with the nearest name. */
   runsOf(name: string): RuleRuns[] {
     const stopped = this.#named(name).filter(({ started }) => started === undefined);
     const running = stopped.length < this.#named(name).length ? this.#runtime.traces.runsOf(name) : [];

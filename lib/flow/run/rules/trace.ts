@@ -1,6 +1,6 @@
-// The last runs of rules, in one ring per rule. For a rule that only copies, even the few stores for a run are too expensive, and for any
-// rule, reading the clock is too expensive. Therefore, the runs of rules that only copy, and all durations, are recorded only after they
-// were requested. The last run of a rule that only copies is known anyway, from the last change of its source.
+// The most recent runs of rules, in one ring per rule. For a rule that only copies, even the few stores for a run are too expensive, and
+// for any rule, reading the clock is too expensive. Therefore, the runs of rules that only copy, and all durations, are recorded only after
+// they were requested. The last run of a rule that only copies is known anyway, from the last change of its source.
 
 import type { Unsubscribable } from 'rxjs';
 import type { Graph } from '../../../graph/graph.ts';
@@ -28,7 +28,7 @@ export interface Traces {
    * undefined for any other rule.
    */
   open(rule: TracedRule, copies: Parameter | undefined): RuleTrace;
-  /** Returns the last runs of the rules with this name. Errors: `not-found`, with the nearest name. */
+  /** Returns the most recent runs of the rules with this name. Errors: `not-found`, with the nearest name. */
   runsOf(name: string): RuleRuns[];
 }
 
@@ -60,8 +60,8 @@ interface TraceParts {
 }
 
 /**
- * The last runs of one rule. The trace itself stores the runs, because another object would be one more cache miss. A run consists of
- * `begin`, at most one of `stop` and `result`, `fail` if the run fails, and `end`.
+ * The most recent runs of one rule. The trace itself stores the runs, because another object would be one more cache miss. A run consists
+ * of `begin`, at most one of `stop` and `result`, `fail` if the run fails, and `end`.
  */
 export class RuleTrace extends KeptRuns implements Unsubscribable {
   readonly rule: TracedRule;
@@ -134,7 +134,7 @@ export class RuleTrace extends KeptRuns implements Unsubscribable {
     this.isRecorded = this.copies === undefined;
   }
 
-  /** Returns the last runs, latest first. From then on, the rule's runs are recorded in detail. */
+  /** Returns the most recent runs, latest first. From then on, the rule's runs are recorded in detail. */
   read(): RuleRuns {
     if (!this.isRecorded) this.#addCopied();
     this.isRecorded = true;
