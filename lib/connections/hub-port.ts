@@ -190,20 +190,20 @@ export interface AgendaEntry {
   readonly next: readonly { readonly timeMs: number; readonly isOpen?: boolean }[];
 }
 
-/** A field in a form of a driver module: of its config, or an option of a feedback or an action. */
+/** A field in a form that a driver module defines: a field of its config, or an option of a feedback or an action. */
 export interface DriverField {
   readonly id: string;
-  /** The type in the words of the module: `textinput`, `number`, `dropdown`. */
+  /** The type, as named by the module: `textinput`, `number`, `dropdown`. */
   readonly type: string;
   readonly label: string;
   readonly about?: string;
-  /** The suggestion of the module. */
+  /** The value that the module suggests. */
   readonly default?: unknown;
   readonly min?: number;
   readonly max?: number;
   readonly step?: number;
   readonly choices?: readonly { readonly id: string | number | boolean; readonly label: string }[];
-  /** Whether the field accepts other values than its choices. */
+  /** Whether the field accepts values other than its choices. */
   readonly isOpen?: true;
 }
 
@@ -211,17 +211,17 @@ export interface DriverField {
 export interface DriverItem {
   readonly id: string;
   readonly name: string;
-  /** The kind of a feedback: `boolean`, `advanced`. */
+  /** The kind of feedback: `boolean`, `advanced`. */
   readonly kind?: string;
-  /** The value of a variable; omitted if it has none. */
+  /** The value of a variable; omitted if the variable has no value. */
   readonly value?: string | number | boolean;
-  /** The options, if a single item was asked for. */
+  /** The options. Only present if a single item was requested. */
   readonly fields?: readonly DriverField[];
 }
 
 export type DriverKind = 'variables' | 'feedbacks' | 'actions';
 
-/** A question about the items of a kind: those whose ID or name contain each word, from a position on; or a single item. */
+/** A query for the items of a kind whose ID or name contains each word, starting at a position; or for a single item. */
 export interface DriverQuestion {
   readonly kind: DriverKind;
   readonly search: string;
@@ -231,7 +231,7 @@ export interface DriverQuestion {
 }
 
 export interface DriverPage {
-  /** The number of items that match. */
+  /** The number of matching items. */
   readonly total: number;
   readonly items: readonly DriverItem[];
 }
@@ -246,27 +246,27 @@ export interface DriverState {
     readonly products: readonly string[];
     readonly apiVersion: string;
   };
-  /** What the module says of its device: `ok`, `connecting`; empty before it has said anything. */
+  /** The status of the device according to the module: `ok`, `connecting`; empty before the module has reported a status. */
   readonly status: string;
-  /** When the process was started, in milliseconds since 1970; undefined while none is running. */
+  /** When the process was started, in milliseconds since 1970; undefined while no process is running. */
   readonly startedAt?: number;
   /** The number of restarts after the process ended. */
   readonly restarts: number;
-  /** The memory of the process, in MiB; undefined if it is not known. */
+  /** The memory that the process uses, in MiB; undefined if unknown. */
   readonly usedMiB?: number;
   readonly limitMiB: number;
-  /** The fields of the config; undefined while they are not known. */
+  /** The fields of the config; undefined until they are known. */
   readonly config?: readonly DriverField[];
   /** The IDs of config fields that the settings lack. */
   readonly missing: readonly string[];
-  /** The last entries of its log, oldest first. */
+  /** The most recent entries in the module's log, oldest first. */
   readonly log: readonly { readonly timeMs: number; readonly level: string; readonly text: string }[];
 }
 
-/** A hosted driver module, for people who operate and map it. */
+/** A hosted driver module, as seen by people who operate and map it. */
 export interface DriverView {
   state(): DriverState;
-  /** Errors: `unavailable` if the module is not running, or does not answer in time. */
+  /** Lists items of the module. Errors: `unavailable` if the module is not running or does not answer in time. */
   list(question: DriverQuestion): Promise<DriverPage>;
 }
 
@@ -302,6 +302,8 @@ export interface HubPort extends Parameters, Operations {
   readonly outboxes: Map<string, () => MessageTotals>;
   /** The agendas of running schedules, by Connection ID. */
   readonly agendas: Map<string, Agenda>;
-  /** The hosted driver modules, by Connection ID. A connection that has failed leaves its own until it is started again. */
+  /**
+   * The hosted driver modules, by Connection ID. The entry of a connection that has failed remains until the connection is started again.
+   */
   readonly drivers: Map<string, DriverView>;
 }

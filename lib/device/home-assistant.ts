@@ -1,5 +1,5 @@
-// What is known of the entities of Home Assistant, no matter whether they are announced through a broker or reported by Home Assistant
-// itself: the domains, their fixed words, and colors. A color is a string of numbers with commas: `255,0,127`.
+// Facts about Home Assistant entities, no matter whether they are announced through a broker or reported by Home Assistant itself: the
+// domains, their fixed words, and colors. A color is a string of numbers with commas: `255,0,127`.
 
 import { HubError } from '../model/error.ts';
 import type { About } from '../model/parameter.ts';
@@ -26,26 +26,26 @@ export interface SensorTraits {
   readonly precision?: number | undefined;
 }
 
-/** Returns whether the value of a sensor is a number. */
+/** Returns whether a sensor's value is a number. */
 export function isNumberSensor({ unit, deviceClass, stateClass, precision }: SensorTraits): boolean {
   return deviceClass === undefined
     ? unit !== undefined || stateClass !== undefined || precision !== undefined
     : !textClasses.has(deviceClass);
 }
 
-/** Returns metadata with the words as choices. */
+/** Returns metadata in which the words are the choices. */
 export function choicesOf(words: readonly string[]): About {
   return words.length === 0 ? {} : { choices: Object.fromEntries(words.map((word) => [word, word])) };
 }
 
 interface Color {
-  /** The names of the numbers in command templates and in JSON. */
+  /** The names of the numbers, as used in command templates and in JSON. */
   readonly names: readonly string[];
   readonly keys: readonly string[];
   readonly max: readonly number[];
 }
 
-/** The models of colors, by name. */
+/** The color models, by name. */
 export const colors: Readonly<Record<string, Color>> = {
   rgb: { names: ['red', 'green', 'blue'], keys: ['r', 'g', 'b'], max: [255, 255, 255] },
   rgbw: { names: ['red', 'green', 'blue', 'white'], keys: ['r', 'g', 'b', 'w'], max: [255, 255, 255, 255] },

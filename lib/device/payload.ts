@@ -122,8 +122,8 @@ export function acceptedValue(type: ValueType, { min, max, choices }: About, inp
 }
 
 /**
- * Returns data with a value in the place of `{value}`, at any depth. Text that consists of nothing else becomes the value itself and keeps
- * its type.
+ * Returns data with a value in place of `{value}`, at any depth. A string that consists only of `{value}` becomes the value itself and
+ * keeps its type.
  */
 export function fillValue(data: unknown, value: Value): unknown {
   if (data === '{value}') return value;

@@ -454,7 +454,7 @@ function placeOf(host: string, port: number): string {
 export interface WsOptions {
   /** Whether the hub sends binary messages. */
   readonly isBinary?: boolean;
-  /** The maximum size of a message, which ends the link if it is longer; default: `maxMessageBytes`. */
+  /** The maximum size of a message. A longer message ends the link. The default is `maxMessageBytes`. */
   readonly maxBytes?: number;
 }
 

@@ -97,7 +97,7 @@ export function treeOf(text: string): NonNullable<Source['tree']> {
 
 // The secrets in the texts. What users see contains `***` in place of secrets, and edits leave secrets as they are.
 
-/** Returns a text without its secrets; only `***` if the text is not valid JSON5. */
+/** Returns a text without its secrets, or only `***` if the text is not valid JSON5. */
 export function shown(text: string): string {
   try {
     return withoutSecretTexts(text);

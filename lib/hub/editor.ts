@@ -510,7 +510,7 @@ export class Editor implements Editing {
     const { loader, parameters } = this.#parts;
     const paths = new Map(edited.map(({ found }) => [found.path, found.names]));
     const mayEditTemplate = (path: string) => rights.mayEdit(paths.get(path) ?? this.#namesOf(path));
-    // the type of a connection that the edit removes is loaded only as long as another file uses it
+    // the type of a connection that the edit removes is loaded only if another file uses it
     const removed = new Map(before.plan.connections.map(({ type }) => [type.type as unknown, type]));
     const typeOf = (name: unknown) => loader.typeOf(name) ?? removed.get(name);
     expectAllowed({ before: before.files, after: after.files, parameters, typeOf, mayEditTemplate }, rights);

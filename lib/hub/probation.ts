@@ -1,5 +1,5 @@
-// A saved change of access, to a REST API or to users, is on probation: it is undone unless its author, who might have lost access,
-// confirms it in time. If the hub stops before that, its next start undoes the change.
+// A saved change to the access to a REST API or to users is on probation: unless the author, who might have lost access, confirms the
+// change in time, it is undone. If the hub stops before then, it undoes the change at its next start.
 
 import type { EditRights } from '../connections/editing.ts';
 import { HubError } from '../model/error.ts';
@@ -17,7 +17,7 @@ export class Probation {
   readonly #ms: number;
   #change: OnProbation | undefined;
 
-  /** A change has to be confirmed within `ms`. */
+  /** Creates the probation. A change has to be confirmed within `ms`. */
   constructor(ms: number) {
     this.#ms = ms;
   }
@@ -48,7 +48,9 @@ export class Probation {
     return Date.now() + this.#ms;
   }
 
-  /** Makes the change permanent. Errors: `not-found`, `forbidden` if somebody else confirms it, or over another connection. */
+  /**
+   * Makes the change permanent. Errors: `not-found`; `forbidden` if the confirmation comes from somebody else or over another connection.
+   */
   confirm(revision: number, { user, via }: EditRights): void {
     if (this.#change?.revision !== revision)
       throw new HubError('not-found', `revision ${revision}: expected a change on probation, got none`);

@@ -1,5 +1,5 @@
-// The part of an answer of the editor that a user may see: nothing about files that the user may not edit, and no parameters that the user
-// may not read.
+// The part of an editor's answer that a user may see: nothing about files that the user may not edit, and no parameters that the user may
+// not read.
 
 import { resolve } from 'node:path';
 import type { EditMistake, EditRights, ShownPart } from '../connections/editing.ts';

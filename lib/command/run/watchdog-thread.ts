@@ -12,7 +12,7 @@ import { createLogFormat, type LogFormat, LogOutput } from './log-output.ts';
 import { mainThreadMs } from './main-thread.ts';
 
 export interface WatchdogData {
-  /** A counter that increases as long as the main thread responds. */
+  /** A counter that increases while the main thread responds. */
   readonly beats: Int32Array;
   /** The number of the flow that is running on the main thread, or 0 if no flow is running. */
   readonly holder: Int32Array;

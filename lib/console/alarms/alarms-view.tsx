@@ -54,7 +54,7 @@ export default function Alarms() {
     shown().filter(
       (one) => ['unacknowledged', 'returned'].includes(shownState(one)) && !whyReadOnly(`${one.address}/ack`),
     );
-  /** Moves the focus on when what has it ends: to the row itself, the next alarm that waits, or the list. */
+  /** Moves the focus when the focused element disappears: to the row itself, to the next waiting alarm, or to the list. */
   const moveOn = (row?: Element) => {
     const former = document.activeElement!;
     const acknowledging = [...list.querySelectorAll<HTMLElement>('[data-action=ack]')].filter((one) => one !== former);
@@ -167,7 +167,7 @@ function Row(props: {
   readonly alarm: Alarm;
   readonly now: () => number;
   readonly refresh: () => void;
-  /** Moves the focus away from a button that ends: within the row, if one is given, or to another row. */
+  /** Moves the focus away from a button that is about to disappear: within the row, if a row is given, or otherwise to another row. */
   readonly moveOn: (row?: Element) => void;
 }) {
   let row!: HTMLTableRowElement;

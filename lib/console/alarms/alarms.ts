@@ -7,7 +7,7 @@ import { usePolled } from '../hub/polled.ts';
 
 const everyMs = 5000;
 
-/** The current alarms, polled as long as the console is open. */
+/** The current alarms, which are polled while the console is open. */
 export const alarms = createRoot(() => {
   const { data, error, refresh } = usePolled<AlarmList>(() => (me() ? '/hub/alarms' : undefined), 'address', everyMs);
   return {

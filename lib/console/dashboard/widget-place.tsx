@@ -70,12 +70,12 @@ interface PlaceProps {
   readonly widget: Widget;
   /** The position of the widget on a smaller screen. The default is its position in the file. */
   readonly place?: Place | null | undefined;
-  /** The columns of the grid. */
+  /** The number of columns in the grid. */
   readonly columns?: number;
   readonly values: LiveValues;
 }
 
-/** Returns whether a widget takes the whole width of a phone: one that takes the whole width of its grid, or is wide and low. */
+/** Returns whether a widget takes the full width of a phone, because it takes the full width of its grid, or because it is wide and low. */
 export function isBroad([wide, high]: Place['size'], columns = Number.POSITIVE_INFINITY): boolean {
   return wide >= columns || (wide > 2 && wide > high * 1.5);
 }
@@ -93,7 +93,7 @@ export function WidgetPlace(props: PlaceProps) {
   );
 }
 
-/** Up to which width a widget is narrow, tiny or slim, in rem. */
+/** The maximum widths at which a widget is narrow, tiny or slim, in rem. */
 const narrowRem = 12;
 const tinyRem = 9;
 const slimRem = 6;
@@ -115,8 +115,7 @@ function Shown(props: PlaceProps & { readonly failure: string }) {
   );
   let box!: HTMLDivElement;
   const [shape, setShape] = createSignal({ lying: false, narrow: false, tiny: false, slim: false });
-  // The size of letters follows the size of the widget, which is measured when it changes: a query of a container would be asked with
-  // every value.
+  // The font size follows the size of the widget, which is measured when it changes; a container query would be evaluated with every value.
   onMount(() => {
     if (isOuter) return;
     observeSize(box, (size, rem) => {

@@ -24,26 +24,26 @@ export interface WidgetProps<Type extends SingleWidget['type']> {
   readonly values: LiveValues;
   /** The tone according to the expression `toneBy`; undefined means the widget's own tone. */
   readonly tone?: () => Tone | undefined;
-  /** Whether the widget is much wider than high, so that bars run from left to right. */
+  /** Whether the widget is much wider than it is high, so that bars run from left to right. */
   readonly isLying: () => boolean;
 }
 
-/** Returns whether something is so much wider than high that bars and faders in it run from left to right. */
+/** Returns whether an area is so much wider than it is high that bars and faders in it run from left to right. */
 export function isLyingShape({ width, height }: Size): boolean {
   return width >= height * 1.5;
 }
 
-/** The decimals of a number that may have some. */
+/** The decimals that are assumed for a number that may have decimals. */
 const usualDecimals = '.25';
 /** The string lengths that have their own font size, in characters, so that values of about the same length have the same size. */
 const lengths = [7, 10, 14, 20];
 
-/** Shows a value with its unit on one line, in a size that fits. Screen readers find it, but do not announce its changes. */
+/** Shows a value with its unit on one line, in a size that fits. Screen readers can find the value, but do not announce its changes. */
 export function Amount(props: {
   readonly value: Value | undefined;
   readonly digits: number | undefined;
   readonly unit: string;
-  /** The range of the value, so that all values in it have the same size. */
+  /** The range of the value, so that all values in the range have the same size. */
   readonly range?: readonly [min: number, max: number];
   /** The type, because integers have no decimals. */
   readonly type?: ValueType | undefined;
@@ -66,7 +66,7 @@ export function Amount(props: {
   );
 }
 
-/** Shows the whole text of an element as its tooltip. An attribute that follows a value would cost as much as the text. */
+/** Shows the whole text of an element in its tooltip. An attribute that is updated with a value would cost as much as the text. */
 export function showWhole({ currentTarget }: { readonly currentTarget: HTMLElement }): void {
   currentTarget.title = currentTarget.textContent.trim();
 }

@@ -1,12 +1,12 @@
-// A field of a form that a driver module describes: of its config, or an option of a feedback or action.
+// A field in a form that a driver module defines: a field of its config, or an option of a feedback or an action.
 
 import { createUniqueId, For, Match, Show, Switch } from 'solid-js';
 import type { DriverFormField } from '../../wire/http/driver-shapes.ts';
 
-/** What stands for the written value in the options of an action. */
+/** The text that stands for the written value in the options of an action. */
 export const writtenValue = '{value}';
 
-/** The value of a field for which nobody has chosen anything. */
+/** Returns the value of a field for which the user has not chosen a value. */
 export function suggestionOf({ type, default: suggested, min = 0, choices }: DriverFormField): unknown {
   if (suggested !== undefined) return suggested;
   if (type === 'checkbox') return false;
@@ -17,9 +17,9 @@ export function suggestionOf({ type, default: suggested, min = 0, choices }: Dri
 export function DriverField(props: {
   readonly field: DriverFormField;
   readonly value: unknown;
-  /** Whether the settings lack it. */
+  /** Whether the setting is missing. */
   readonly isMissing?: boolean;
-  /** Whether the written value can take its place. */
+  /** Whether the written value can be used for the field. */
   readonly takesWritten?: boolean;
   choose(value: unknown): void;
 }) {
@@ -29,7 +29,7 @@ export function DriverField(props: {
   const isWritten = () => props.value === writtenValue;
   const choices = () => props.field.choices ?? [];
   const chosen = () => [props.value ?? []].flat() as unknown[];
-  /** The choices, and what is set but not among them. */
+  /** The choices, and the current value if it is not among them. */
   const offered = () => [
     ...choices(),
     ...chosen()

@@ -1,5 +1,5 @@
-// The map of a hosted driver module: its config and parameters as written in a flow file, the changes that have not been saved, and the edits
-// that write them. Changes stay until they are saved or discarded, also while the user is in another view.
+// The map of a hosted driver module: its config and parameters as written in a flow file, the unsaved changes, and the edits that write the
+// changes. Changes are kept until they are saved or discarded, even while the user is in another view.
 
 import { type Accessor, createMemo, createResource, createSignal } from 'solid-js';
 import { messageOf } from '../../model/error.ts';
@@ -12,7 +12,7 @@ export type Part = 'config' | 'values' | 'writes';
 export type Settings = Readonly<Record<string, unknown>>;
 
 interface Draft {
-  /** The changed entries of each part; undefined: removed. */
+  /** The changed entries of each part; undefined for an entry that was removed. */
   readonly parts: Readonly<Record<Part, Settings>>;
   readonly allowHosts?: readonly string[];
 }
@@ -21,14 +21,14 @@ const empty: Draft = { parts: { config: {}, values: {}, writes: {} } };
 const [drafts, setDrafts] = createSignal<Readonly<Record<string, Draft>>>({});
 
 export interface DriverMap {
-  /** Why the map cannot be edited. Empty if it can; undefined while the files are being read. */
+  /** Why the map cannot be edited. Empty if it can be edited; undefined while the files are being read. */
   readonly whyNot: Accessor<string | undefined>;
-  /** The entries of a part, with the changes. */
+  /** The entries of a part, including the changes. */
   entries(part: Part): Settings;
   /** Whether an entry is changed or new. */
   isChanged(part: Part, name: string): boolean;
   readonly allowHosts: Accessor<readonly string[]>;
-  /** Changes entries; undefined removes one. */
+  /** Changes entries; undefined removes an entry. */
   set(part: Part, entries: Settings): void;
   setHosts(hosts: readonly string[]): void;
   /** The number of unsaved changes. */

@@ -1,4 +1,5 @@
-// The page of a hosted driver module: its state, its config, its variables, feedbacks and actions, and the map, which makes parameters of them.
+// The page of a hosted driver module: its state, its config, its variables, feedbacks and actions, and the map, which turns these into
+// parameters.
 
 import { createEffect, createMemo, createResource, createSignal, For, on, Show } from 'solid-js';
 import { counted } from '../../model/digits.ts';
@@ -26,11 +27,11 @@ const kinds = ['variables', 'feedbacks', 'actions'] as const;
 const tabs = ['module', 'map', ...kinds] as const;
 const rowPx = 28;
 const tallRowPx = 46;
-/** The number of items that are requested before and after those in view. */
+/** The number of items that are requested before and after the visible items. */
 const margin = 20;
 const mostAsked = 200;
 const everyMs = 1000;
-/** The number of parameters of the map that are drawn. A search finds the others. */
+/** The maximum number of parameters in the map that are drawn. All other parameters can be found with the search. */
 const mostDrawn = 200;
 
 const titleOf = (tab: string) => tab[0]!.toUpperCase() + tab.slice(1);
@@ -157,7 +158,7 @@ export default function Driver() {
   );
 }
 
-/** Follows the module. What has arrived stays until the next answer, also if the path changes. */
+/** Follows the module. An answer stays until the next answer, even if the path changes. */
 function useDriver(path: () => string) {
   const [answer, setAnswer] = createSignal<DriverAnswer>();
   const [answeredKind, setAnsweredKind] = createSignal<string | null>();
@@ -221,7 +222,7 @@ function Facts(props: { readonly answer: DriverAnswer }) {
 const looksLikeHost = (value: unknown): value is string =>
   typeof value === 'string' && /^(?:\d+(?:\.\d+){3}|[\da-z-]+(?:\.[\da-z-]+)+|localhost)$/i.test(value);
 
-/** The form for the config. What it lacks has the suggestions of the module at hand. */
+/** The form for the config. Missing fields show the module's suggestions. */
 function Config(props: { readonly answer: DriverAnswer; readonly map: DriverMap }) {
   const { map } = props;
   const config = () => map.entries('config');
@@ -296,7 +297,7 @@ function Help() {
   );
 }
 
-// The map: parameters, each with what it reads or does.
+// The map: parameters, each with the variable, feedback or action behind it.
 
 const partOf = (settings: Settings): readonly [Kind, string] | undefined => {
   const kind = kinds.find((one) => settings[keyOf(one)] !== undefined);
@@ -377,7 +378,7 @@ function Parameters(props: { readonly id: string; readonly map: DriverMap }) {
   );
 }
 
-// Variables, feedbacks or actions. The module may have 100,000 of them: only those in view are asked for and drawn.
+// Variables, feedbacks or actions. The module may have 100,000 of them, so only the visible items are requested and drawn.
 
 function Offers(props: {
   readonly kind: Kind;

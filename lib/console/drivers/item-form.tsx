@@ -1,4 +1,4 @@
-// The form that makes a parameter of a variable, feedback or action of a driver module.
+// The form that creates a parameter from a variable, a feedback or an action of a driver module.
 
 import { createSignal, For, Show } from 'solid-js';
 import type { DriverAnswer } from '../../wire/http/driver-shapes.ts';
@@ -10,14 +10,14 @@ export type Kind = 'variables' | 'feedbacks' | 'actions';
 type Item = DriverAnswer['items'][number];
 type Type = keyof typeof typeNames;
 
-/** The setting that names an item: `variable`. */
+/** Returns the setting that names an item: `variable`. */
 export const keyOf = (kind: Kind) => kind.slice(0, -1) as 'variable' | 'feedback' | 'action';
 
 export default function ItemForm(props: {
   readonly kind: Kind;
   readonly item: Item;
   readonly map: DriverMap;
-  /** The ID of the parameter that is being changed; undefined: a new one. */
+  /** The ID of the parameter that is being changed; undefined for a new parameter. */
   readonly parameter: string | undefined;
   close(): void;
 }) {
@@ -165,7 +165,7 @@ export default function ItemForm(props: {
   );
 }
 
-/** A Parameter ID for an item: `pgm1_input`, or `pgm1_input-2` if the map has that already. */
+/** Returns a Parameter ID for an item: `pgm1_input`, or `pgm1_input-2` if the map already has this ID. */
 function freeName(id: string, taken: Settings): string {
   const plain = id.replaceAll(/[^\w/-]+/g, '_').replaceAll(/^\/+|\/+$/g, '') || 'value';
   for (let count = 1; ; count++) {

@@ -34,15 +34,15 @@ export interface ItemDraft {
 }
 
 export interface EditCheck {
-  /** What the hub says of the present edits; undefined if there are none, or it has not answered yet. */
+  /** The hub's answer to the current edits; undefined if there are no edits, or the hub has not answered yet. */
   readonly answer: Accessor<EditResult | undefined>;
-  /** Why the check failed as a whole. Empty if it did not fail. */
+  /** Why the check failed as a whole. Empty if the check did not fail. */
   readonly failure: Accessor<string>;
-  /** Drops the answer, which is about an earlier text. */
+  /** Drops the answer, which belongs to an earlier text. */
   forget(): void;
 }
 
-/** Has the hub check edits whenever they change, after a pause in typing, until the calling reactive scope is disposed. */
+/** Lets the hub check edits whenever they change, after a pause in typing, until the calling reactive scope is disposed. */
 export function createEditCheck(edits: Accessor<readonly FileEdit[]>): EditCheck {
   const [answer, setAnswer] = createSignal<EditResult>();
   const [failure, setFailure] = createSignal('');

@@ -1,5 +1,5 @@
-// Parses typed JSON5 so that the form follows the text. The hub checks the same text and reports errors with their location; as long as the
-// text has an error, the form does not follow it.
+// Parses typed JSON5 so that the form follows the text. The hub checks the same text and reports errors with their location; while the text
+// has an error, the form does not follow it.
 
 /** Returns the data of a typed text, or undefined if the text is not valid JSON5. */
 export function readJson5(text: string): unknown {

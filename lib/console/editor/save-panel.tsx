@@ -16,7 +16,7 @@ export interface SaveProps {
   /** The result of the last check; undefined if no check has been made, or if there is nothing to save. */
   readonly answer: EditResult | undefined;
   readonly isChanged: boolean;
-  /** A hint about what the user can do, which is shown as long as nothing has been changed. */
+  /** A hint about what the user can do, which is shown while nothing has been changed. */
   readonly hint?: string;
   /** A sentence about the result of the last save. Empty if nothing was saved. */
   readonly note: string;

@@ -8,15 +8,15 @@ import type { Access } from '../../model/parameter.ts';
 /** The maximum number of readable updates per second. */
 export const readableRate = 10;
 /**
- * The least time between two drawings, in milliseconds: the eye follows 30 pictures a second, and what several subscriptions send is drawn
- * at once.
+ * The minimum time between two updates, in milliseconds. The eye can follow 30 pictures per second, and changes from several subscriptions
+ * are drawn together.
  */
 const leastDrawMs = 25;
 
 export interface LiveParameter {
   /** The value; undefined if the value is unknown. The value of a trigger that has fired is 1. */
   readonly value: Accessor<Value | undefined>;
-  /** The value for text: the same, but no more often than a person can read, and the last one always. */
+  /** The same value for display as text, updated no more often than a person can read. The last value always appears. */
   readonly readable: Accessor<Value | undefined>;
   /** The number of changes and firings after the first value. Each increment causes an animation on the page. */
   readonly moves: Accessor<number>;
@@ -37,7 +37,7 @@ export interface Kind {
 
 interface Cell extends LiveParameter {
   readonly setReadable: Setter<Value | undefined>;
-  /** When `readable` was set, as the time of a frame. */
+  /** The time of the frame in which `readable` was last set. */
   readMs: number;
   readonly setValue: Setter<Value | undefined>;
   readonly setMoves: Setter<number>;
@@ -69,14 +69,14 @@ export function createLiveCells(onMoves: (moved: ReadonlySet<string>) => void): 
   const unread = new Set<Cell>();
   let frame = 0;
   let drawnMs = 0;
-  /** Whether a change waits for a frame. */
+  /** Whether a change is waiting for a frame. */
   let isAwaited = false;
   onCleanup(() => {
     clearTimeout(timer);
     cancelAnimationFrame(frame);
   });
   let timer: ReturnType<typeof setTimeout> | undefined;
-  /** Draws in a frame that is at least `delayMs` away. A frame without changes would cost as much as a small one. */
+  /** Draws in a frame that is at least `delayMs` away, because a frame without changes would cost as much as a small frame. */
   const drawAfter = (delayMs: number) => {
     clearTimeout(timer);
     if (delayMs > 0) timer = setTimeout(() => drawAfter(0), delayMs);

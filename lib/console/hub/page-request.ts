@@ -28,7 +28,10 @@ export class Refusal extends Error {
   }
 }
 
-/** Leaves out the path of the request, which programs need and people do not: `/hub/sources: expected a user …`. */
+/**
+ * Returns an error message without the path of the request, which is useful for programs but not for people: `/hub/sources: expected a user
+ * …`.
+ */
 function asSentence(detail: string): string {
   return detail.replace(/^\/hub\/\S*: (.)/, (_, first: string) => first.toUpperCase());
 }

@@ -10,7 +10,7 @@ export type Override = OverrideList['overrides'][number];
 
 const everyMs = 10_000;
 
-/** The overrides on the hub, polled as long as the console is open. */
+/** The overrides on the hub, which are polled while the console is open. */
 export const overrides = createRoot(() => {
   const { data, error, refresh } = usePolled<OverrideList>(
     () => (mayManage() ? '/hub/overrides' : undefined),

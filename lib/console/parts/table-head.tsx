@@ -1,9 +1,10 @@
-// The header of a table, whose columns may sort it. The URL holds the order: `sort=value`, or `sort=-value` from the other end.
+// The header of a table whose columns can be used for sorting. The URL contains the order: `sort=value`, or `sort=-value` for the reverse
+// order.
 
 import { For, Show } from 'solid-js';
 import { route, setParams } from '../page/route.ts';
 
-/** Returns the column by which a table is sorted, the first one by default, and whether it is sorted from the other end. */
+/** Returns the column by which a table is sorted, by default the first column, and whether the order is reversed. */
 export function sortOf<Column extends string>(columns: readonly Column[]): { by: Column; isReversed: boolean } {
   const { sort = '' } = route().params;
   const isReversed = sort.startsWith('-');
@@ -12,7 +13,7 @@ export function sortOf<Column extends string>(columns: readonly Column[]): { by:
 }
 
 interface SortProps {
-  /** The columns that can sort the table. */
+  /** The columns by which the table can be sorted. */
   readonly columns: readonly string[];
   readonly by: string;
 }
@@ -24,7 +25,7 @@ export function ariaSort({ columns, by }: SortProps): 'ascending' | 'descending'
   return sorted.isReversed ? 'descending' : 'ascending';
 }
 
-/** The title of a column: a button that sorts by the column, and again from the other end. */
+/** The title of a column, as a button that sorts by the column or, if the table is already sorted by the column, reverses the order. */
 export function SortButton(props: SortProps & { readonly title: string }) {
   const state = () => ariaSort(props);
   const sort = () => {
@@ -40,7 +41,10 @@ export function SortButton(props: SortProps & { readonly title: string }) {
   );
 }
 
-/** `numbers` are the numeric columns, which are right-aligned; `sorts` are the names of the columns that can sort, by their titles. */
+/**
+ * `numbers` contains the numeric columns, which are right-aligned. `sorts` contains the names of the columns by which the table can be
+ * sorted, by title.
+ */
 export function TableHead(props: {
   readonly columns: readonly string[];
   readonly numbers?: readonly string[];

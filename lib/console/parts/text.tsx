@@ -23,7 +23,7 @@ export function LiveText(props: { readonly text: string }): JSX.Element {
   return node;
 }
 
-/** Whether text is selected. To ask for the selection costs a layout of the page, which no change of a text may cost. */
+/** Whether text is selected. Querying the selection requires a layout of the page, which must not happen with each change of a text. */
 let isSelected = false;
 document.addEventListener('selectionchange', () => {
   isSelected = document.getSelection()?.isCollapsed === false;

@@ -9,7 +9,7 @@ import { usePolled } from '../hub/polled.ts';
 
 const connectionsEveryMs = 10_000;
 
-/** Facts about the hub, kept up to date as long as the console is open. */
+/** Facts about the hub, kept up to date while the console is open. */
 export const installation = createRoot(() => {
   const [health] = createResource(
     () => !isStale(),

@@ -76,7 +76,7 @@ export type RuleOutcome = 'wrote' | 'stopped' | 'held' | 'waited' | 'failed';
 
 /** One run of a rule. Strings are truncated to 200 characters. */
 export interface RuleRun {
-  /** The address at which a change started the run. Undefined if the run was started by the startup of the hub or by a timer. */
+  /** The address at which a change started the run; undefined if a timer or the start of the hub started the run. */
   readonly source?: string | undefined;
   readonly value?: Value | undefined;
   /** The revision of the change that started the run. */

@@ -7,7 +7,7 @@ export interface SnapshotSelection {
   readonly name: string;
   /** The snapshots, newest first. */
   readonly saved: readonly SavedSnapshot[];
-  /** The name of the last saved or recalled snapshot, as long as recalling this snapshot would write nothing. */
+  /** The name of the last saved or recalled snapshot, if recalling this snapshot would write nothing. */
   readonly matches: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-// GET /hub/drivers/{id}: a hosted driver module, with a part of what it offers.
+// GET /hub/drivers/{id}: a hosted driver module, and some of what it offers.
 
 import { z } from 'zod';
 import { HubError, messageOf } from '../../../model/error.ts';

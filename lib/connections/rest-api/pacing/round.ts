@@ -1,5 +1,5 @@
-// Measures the work for clients in one round of the event loop. uWebSockets.js continues to read from a socket as long as each read fills
-// its 512 KB buffer. So one client could extend a round forever, and no other client, timer or signal would be served. Messages that arrive
+// Measures the work for clients in one round of the event loop. uWebSockets.js continues to read from a socket while each read fills its
+// 512 KB buffer. So one client could extend a round forever, and no other client, timer or signal would be served. Messages that arrive
 // after the time limit of a round wait in the fair queue.
 import { cpuUsage } from 'node:process';
 

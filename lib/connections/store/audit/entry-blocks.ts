@@ -137,7 +137,7 @@ export function checksumOf(n: number, time: number, count: number, entries: stri
   return crc32(`${n} ${time} ${count}`, crc32(entries));
 }
 
-/** Returns whether the checksum of a block is right. */
+/** Returns whether the checksum of a block is correct. */
 export function isWhole([n, time, count, checksum, json]: StoredBlock): boolean {
   return typeof json === 'string' && checksumOf(n, time, count, json) === checksum;
 }

@@ -171,7 +171,7 @@ function checksumOf(
   return crc32(`${time} ${revision} ${count} ${writer} ${source} ${cause ?? 0}`, crc32(json));
 }
 
-/** Returns whether the checksum of a block is right. */
+/** Returns whether the checksum of a block is correct. */
 export function isWhole([time, revision, count, writer, source, cause, json, checksum]: StoredBlock): boolean {
   return typeof json === 'string' && checksumOf(time, revision, count, writer, source, cause, json) === checksum;
 }

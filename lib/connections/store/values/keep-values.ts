@@ -78,7 +78,7 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
   #lastRows = 0;
   /** The long values that are not on disk yet. */
   readonly #long = new LongValues();
-  /** The shares of the writers; undefined as long as all values fit. */
+  /** The shares of the writers; undefined while all values fit. */
   #shares: ValueShares | undefined;
   /** The parameters whose values are no longer stored, but are still on disk. */
   #forgotten: Parameter[] = [];

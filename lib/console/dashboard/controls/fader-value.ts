@@ -22,9 +22,9 @@ const digits = 12;
 export interface FaderValue {
   /** The value that the fader shows; undefined if the value is unknown. */
   readonly shown: Accessor<Value | undefined>;
-  /** The same for text, no more often than a person can read. */
+  /** The same value for display as text, updated no more often than a person can read. */
   readonly readable: Accessor<Value | undefined>;
-  /** Whether the value is the user's. */
+  /** Whether the value was set by the user. */
   readonly isOwn: Accessor<boolean>;
   /** The position of the fader's cap within its range, as a fraction. */
   readonly place: Accessor<number>;

@@ -9,7 +9,7 @@ import { Amount, isLyingShape, useWrites, WidgetFault, type WidgetProps } from '
 import { createFaderValue } from './fader-value.ts';
 import { createGuard, type Guarding, HoldButton } from './guard.tsx';
 
-/** How often screen readers learn of a value that changes by itself, in milliseconds. */
+/** How often screen readers announce a value that changes on its own, in milliseconds. */
 const announceMs = 1000;
 
 export function FaderWidget(props: WidgetProps<'fader'>) {
@@ -26,7 +26,7 @@ export function FaderWidget(props: WidgetProps<'fader'>) {
   const [railSize, setRailSize] = createSignal<Size>({ width: 0, height: 0 });
   const [capSize, setCapSize] = createSignal<Size>({ width: 0, height: 0 });
   const isLying = () => isLyingShape(railSize());
-  /** Where the cap is: only its transform changes with a value, which takes no layout. */
+  /** The position of the cap. Only its transform changes with the value, because this requires no layout. */
   const position = () => {
     const side = isLying() ? 'width' : 'height';
     const px = shareOf(shown(), min, max, law) * (railSize()[side] - capSize()[side]);

@@ -21,7 +21,7 @@ interface FitTextProps {
   readonly text: string;
   readonly unit?: string;
   readonly tone?: Tone | undefined;
-  /** For text that changes with a value: whether screen readers announce the changes. */
+  /** Whether screen readers announce changes, for text that changes with a value. */
   readonly live?: 'off' | 'polite';
   /** All strings that the text must fit at one font size. If omitted, the font size changes with the value, which is distracting. */
   readonly sizedFor?: readonly string[];

@@ -44,7 +44,7 @@ export function Gauge(props: WidgetProps<'gauge'>) {
   );
 }
 
-/** Returns the arc from the lower left end, clockwise, to the nearest degree: a step that nobody sees is not drawn. */
+/** Returns the arc from the lower left end, clockwise, rounded to the nearest degree, because smaller steps would not be visible. */
 function arcTo(share: number): string {
   const degrees = Math.round(share * sweep);
   return `M ${pointAt(0, radius)} A ${radius} ${radius} 0 ${degrees > 180 ? 1 : 0} 1 ${pointAt(degrees / sweep, radius)}`;

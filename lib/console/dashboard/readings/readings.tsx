@@ -107,10 +107,10 @@ export function Meter(props: WidgetProps<'meter'>) {
   );
 }
 
-/** A text that changes again within this time is not announced until it rests, in milliseconds. */
+/** How long a text must remain unchanged before it is announced, in milliseconds. */
 const restMs = 2000;
 
-/** Returns whether a value changes so often that a screen reader would never be silent. */
+/** Returns whether a value changes so often that a screen reader would talk continuously. */
 function createBusy(value: () => unknown): () => boolean {
   const [isBusy, setBusy] = createSignal(false);
   const resting = useDelay();
@@ -130,7 +130,10 @@ function createBusy(value: () => unknown): () => boolean {
   return isBusy;
 }
 
-/** Only the transform changes with a value: that takes no layout. Steps that nobody sees are not drawn. */
+/**
+ * Returns the transform for a position. Only the transform changes with a value, because this requires no layout. The position is rounded,
+ * because smaller steps would not be visible.
+ */
 function scaleTo(share: number, isLying: boolean): string {
   return `scale${isLying ? 'X' : 'Y'}(${share.toFixed(3)})`;
 }
@@ -139,7 +142,7 @@ function moveTo(share: number, isLying: boolean): string {
   return `translate${isLying ? 'X' : 'Y'}(calc(${(isLying ? share : 1 - share).toFixed(3)} * (100% - 3px)))`;
 }
 
-/** The room that the number of a mark needs, across a lying scale and along an upright one, in rem. */
+/** The space that the number at a mark needs, across a horizontal scale and along a vertical scale, in rem. */
 const markRem = { across: 2.6, along: 0.95 };
 
 /** Shows marks with numbers along a meter or a fader. */

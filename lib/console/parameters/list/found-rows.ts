@@ -26,10 +26,10 @@ export interface FoundRows {
   fold(folder: Row, isOpen: boolean): void;
 }
 
-/** The columns that sort the list: what is known of all parameters. */
+/** The columns by which the list can be sorted: only properties that are known for all parameters. */
 export const sortColumns = ['name', 'type', 'access'] as const;
 
-/** Returns the places in the order of the URL; parameters that are equal in it stay in the order of their addresses. */
+/** Returns the places in the order that the URL determines. Parameters that are equal in this order remain ordered by address. */
 function sorted(all: Catalogue, places: Int32Array): Int32Array {
   const { by, isReversed } = sortOf(sortColumns);
   const keyOf = { name: undefined, type: all.typeOf, access: all.accessOf }[by];

@@ -86,7 +86,10 @@ const columns = [
   ['origin', 'By'],
 ] as const;
 
-/** The titles of the columns. What is known of all parameters sorts the list; values, times and authors sort the recent changes. */
+/**
+ * The titles of the columns. The list is sorted by properties that are known for all parameters; the recent changes are sorted by values,
+ * times and authors.
+ */
 function Header(props: { readonly isTree: boolean }) {
   return (
     <div role="row" class="row head" aria-rowindex={1}>

@@ -1,5 +1,5 @@
 // Rules from an earlier check, identified by their source text. An unchanged rule in the same file and folder, checked against the same
-// declarations, has the same plan. As long as all rules read and write the same addresses, their order stays the same.
+// declarations, has the same plan. If all rules read and write the same addresses, their order stays the same.
 
 import { connectionIdOf } from '../../../model/address.ts';
 import { sortByDependency } from '../../../model/dependency-order.ts';

@@ -98,7 +98,7 @@ function isEmpty(values: object = {}): boolean {
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** What the check of tests has to know about a hub: its parameters and its connections. */
+/** The facts about a hub that the check of tests needs: the hub's parameters and connections. */
 export interface Testable {
   /** Returns the parameter with an address. If there is none, adds an error at the location and returns undefined. */
   find(location: SourceLocation, address: string): TestedParameter | undefined;

@@ -385,7 +385,7 @@ class OwnParameters {
   readonly #log: Log;
   /** The parameters that were found so far, by Parameter ID. */
   readonly #found = new Map<string, ParameterNode>();
-  /** The functions of inboxes that have a subscriber, by parameter, with the declared functions that they replace. */
+  /** The functions of inboxes that have a subscriber, by parameter, along with the declared functions that they replace. */
   readonly #accepted = new Map<StateNode, { readonly accept: StateNode['accept']; declared: StateNode['accept'] }>();
   /** The parameters declared in the plan, kept until the connection turns out to be a device. */
   #plan: readonly ParameterDeclaration[];
