@@ -68,7 +68,7 @@ export interface TestPlan {
   readonly unknown: readonly string[];
 }
 
-/** What a test has to know about a parameter. */
+/** The facts about a parameter that a test needs. */
 export interface TestedParameter extends Pick<ParameterDeclaration, 'type' | 'access'> {
   readonly accept?: ParameterDeclaration['accept'] | undefined;
 }

@@ -41,7 +41,7 @@ export class KnownTexts {
 
 /**
  * Reads a file, or returns undefined if the file is missing. Because some editors move a file away before they write it again, a missing
- * file is looked for several times.
+ * file is looked up several times.
  */
 export async function readPatiently(path: string): Promise<FileText | undefined> {
   for (let tries = 1; tries < maxTries; tries++) {

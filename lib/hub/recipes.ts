@@ -263,7 +263,7 @@ function plainly(text: string): string {
 
 // Recipes for people who use a browser: those that consist of one JSON5 flow file.
 
-/** Returns the recipes that consist of one flow file, by topic. A dashboard beside the flow file is omitted. */
+/** Returns the recipes that consist of one flow file, by topic. A dashboard next to the flow file is omitted. */
 export async function listForms(): Promise<RecipeForm[]> {
   return (await listRecipes()).filter(isOneFile).map((recipe) => {
     const { standIns } = standInRegion(recipe.text);

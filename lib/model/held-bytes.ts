@@ -163,7 +163,7 @@ export class Account {
   }
 }
 
-/** Returns the maximum number of bytes that a string takes in memory, whatever its characters. */
+/** Returns the maximum number of bytes that a string takes in memory, regardless of its characters. */
 export function textBytes(text: string): number {
   return 2 * text.length;
 }

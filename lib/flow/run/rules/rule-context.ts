@@ -27,7 +27,7 @@ export interface RuleOutput {
   fail(error: unknown, destination?: string): void;
 }
 
-/** What the body of a running rule needs: its plan, its sources, its output and its trace. */
+/** The objects that the body of a running rule needs: its plan, its sources, its output and its trace. */
 export interface RuleContext {
   readonly plan: RulePlan;
   readonly runtime: RuleRuntime;
