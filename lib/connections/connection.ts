@@ -150,7 +150,7 @@ export interface PlayedMessages {
   readonly transport: Pick<Transport, 'keepsFrames' | 'isPassive'>;
   /**
    * Returns the bytes that the device (`in`) or the hub (`out`) sends, and the frames in them in the form that `show` returns. Errors:
-   * `Error` with one sentence.
+   * `Error` with a readable message.
    */
   read(
     written: WrittenMessage,
@@ -162,7 +162,7 @@ export interface PlayedMessages {
 
 /**
  * Returns the converters for the messages of a protocol whose packets tests write in the form that `show` returns. `encode` parses this
- * form. Errors: `Error` with one sentence.
+ * form. Errors: `Error` with a readable message.
  */
 export function playedPackets(
   isPassive: boolean,

@@ -531,7 +531,7 @@ class Line {
 
 // In tests, the target is simulated: messages are sent to the test's transport.
 
-/** Returns the text of a message in a test. Errors: `Error` with one sentence. */
+/** Returns the text of a message in a test. Errors: `Error` with a readable message. */
 export function textOf(written: WrittenMessage): string {
   if (typeof written === 'string') return written;
   if ('text' in written) return written.text;

@@ -41,13 +41,13 @@ export interface Item {
 const noBytes = Buffer.alloc(0);
 const noItems: readonly Item[] = [];
 
-/** Parses a message and returns its top-level BER items. Errors: `Error` with a sentence. */
+/** Parses a message and returns its top-level BER items. Errors: `Error` with a readable message. */
 export function readItems(bytes: Buffer): readonly Item[] {
   const reader = new Reader(bytes);
   return reader.itemsUntil(bytes.length, 0);
 }
 
-/** Reads the first item, and ignores what follows, such as the padding of an encrypted message. Errors: `Error` with a sentence. */
+/** Reads the first item, and ignores what follows, such as the padding of an encrypted message. Errors: `Error` with a readable message. */
 export function readFirst(bytes: Buffer): Item {
   return new Reader(bytes).item(bytes.length, 0);
 }

@@ -8,7 +8,7 @@ import { toText, type Value } from '../model/value.ts';
 import type { Converter } from './converters.ts';
 import { type CompileExpression, type LeadingPart, Pattern, PatternError, type Values } from './pattern.ts';
 
-/** The formats of messages that are parsed to a tree. */
+/** The formats of messages that are parsed into a tree. */
 export type TreeFormat = 'json' | 'xml';
 
 /** The maximum nesting depth of patterns and of XML, and the maximum number of elements in an XML message. */
@@ -230,8 +230,8 @@ interface XmlElement {
 }
 
 /**
- * Parses XML to a tree. An element becomes an object with its attributes (`@number`) and its child elements. An element that contains only
- * text becomes a string. Child elements with the same name become a list. Returns undefined if the XML is not well-formed.
+ * Parses XML into a tree. An element becomes an object with its attributes (`@number`) and its child elements. An element that contains
+ * only text becomes a string. Child elements with the same name become a list. Returns undefined if the XML is not well-formed.
  */
 function readXml(text: string): unknown {
   const root: XmlElement = {};

@@ -158,7 +158,7 @@ class LineBuffer {
 // Keeps track of whether the log can be written, and how many lines were lost.
 
 /**
- * Called with a sentence when the log cannot be written, and when the log can be written again. The callback may itself write to the log.
+ * Called with a message when the log cannot be written, and when the log can be written again. The callback may itself write to the log.
  */
 type ReportToLog = (sentence: string) => void;
 

@@ -453,7 +453,7 @@ function compileToRun(settings: DeviceSettings, resolvePath: ResolvePath): Compi
   throw new HubError('cannot-start', `protocol: ${mistakes[0]?.message ?? 'it has errors'}`);
 }
 
-/** Returns the text of the description in the settings. Errors: `FileError` with one sentence. */
+/** Returns the text of the description in the settings. Errors: `FileError` with a readable message. */
 function textOf({ protocol }: DeviceSettings, resolvePath: ResolvePath): string {
   if (isProtocolName(protocol)) return readProtocol(protocol);
   try {

@@ -145,7 +145,7 @@ const kinds = new Map<number, readonly [ElementKind, isQualified: boolean]>([
   [tags.qualifiedMatrix, ['matrix', true]],
   [tags.qualifiedFunction, ['function', true]],
 ]);
-/** Decodes a Glow message. Errors: `Error` with a sentence; the whole message is then invalid. */
+/** Decodes a Glow message. Errors: `Error` with a readable message; the whole message is then invalid. */
 export function decodeGlow(message: Buffer): GlowMessage {
   try {
     return decode(message);

@@ -57,7 +57,7 @@ function showValue({ type, value }: GlowValue): string {
   return isWhole ? `${value}.0` : typeof value === 'number' ? String(value) : JSON.stringify(value);
 }
 
-/** Encodes a message from its readable form. Errors: `Error` with a sentence. */
+/** Encodes a message from its readable form. Errors: `Error` with a readable message. */
 export function readMessage(text: string): Uint8Array {
   if (text === 'keep-alive') return Buffer.of(frame.keepAlive);
   if (text === 'keep-alive answer') return Buffer.of(frame.keepAliveAnswer);

@@ -65,7 +65,7 @@ function showEvent({ a, c, r, ...others }: Message): string | undefined {
   return `${a === undefined ? 'change' : 'states'} ${shown.join('; ')}`.trim();
 }
 
-/** Reads a test's message in readable form or as JSON. Errors: `Error` with a sentence. */
+/** Reads a test's message in readable form or as JSON. Errors: `Error` with a readable message. */
 export function readMessage(text: string): Uint8Array {
   const trimmed = text.trim();
   if (/^[{[]/.test(trimmed)) return Buffer.from(trimmed);

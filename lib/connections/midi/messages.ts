@@ -215,7 +215,7 @@ export function showMessage(frame: Uint8Array): string {
   return `${channel} ${kind} ${length === 2 ? first : `${first} ${second}`}`;
 }
 
-/** Reads a message in readable form. Errors: `Error` with a sentence. */
+/** Reads a message in readable form. Errors: `Error` with a readable message. */
 export function readMessage(text: string): Uint8Array {
   const plain = text.trim();
   if (Object.hasOwn(realTimeBytes, plain)) return Uint8Array.of(realTimeBytes[plain as RealTime]);

@@ -111,7 +111,7 @@ function carried(type: ValueType, tag: string, value: Value): Value {
   return value;
 }
 
-/** Encodes the message for a binding; `read` returns the value of each part. Errors: `Error` with a sentence. */
+/** Encodes the message for a binding; `read` returns the value of each part. Errors: `Error` with a readable message. */
 export function encodeBinding({ address, items }: Binding, read: (part: Part) => Value | undefined): Buffer {
   let tags = '';
   const args: OscValue[] = [];

@@ -208,7 +208,7 @@ function timeMsAt(bytes: Buffer, at: number): number {
 
 export const tagNames = 'ifsSbTFNIhdtcrm';
 
-/** Encodes a message. Errors: `Error` with a sentence if a tag cannot carry its argument or the message is too long. */
+/** Encodes a message. Errors: `Error` with a readable message if a tag cannot carry its argument or the message is too long. */
 export function encodeMessage(address: string, tags: string, args: readonly OscValue[]): Buffer {
   const parts: Buffer[] = [paddedText(address), paddedText(`,${tags}`)];
   let place = 0;
@@ -335,7 +335,7 @@ function textOf(packet: OscPacket): string {
   return [address, ...(tags === '' ? [] : [tags]), ...shown].join(' ');
 }
 
-/** Parses a packet from text. Errors: `Error` with a sentence. */
+/** Parses a packet from text. Errors: `Error` with a readable message. */
 export function readPacket(text: string): Buffer {
   const tokens = text.match(/"(?:[^"\\]|\\.)*"|\S+/g) ?? [];
   const bytes = readElement(tokens);

@@ -19,7 +19,7 @@ const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 /** The number of channels for each PNG colour type: grey, RGB, palette, grey with opacity, RGB with opacity. */
 const channelsOf: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 };
 
-/** Decodes an image in base64, with or without the prefix `data:image/png;base64,`. Errors: `Error` with a sentence. */
+/** Decodes an image in base64, with or without the prefix `data:image/png;base64,`. Errors: `Error` with a readable message. */
 export function readImage(text: string): Picture {
   if (text.length > maxImageLength) throw new Error(`expected an image of at most ${maxImageLength} characters`);
   return readPng(Buffer.from(text.replace(/^data:image\/png;base64,/, ''), 'base64'));

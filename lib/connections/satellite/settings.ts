@@ -380,7 +380,7 @@ export const keptImageBytes = 16 * 1_048_576;
 const pictures = new Map<string, Picture>();
 let pictureBytes = 0;
 
-/** Decodes an image, or returns it from the cache. Errors: `Error` with a sentence. */
+/** Decodes an image, or returns it from the cache. Errors: `Error` with a readable message. */
 export function pictureOf(text: string): Picture {
   let picture = pictures.get(text);
   if (picture !== undefined) return picture;

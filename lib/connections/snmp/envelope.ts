@@ -35,8 +35,8 @@ export interface Envelope {
   readonly isReady: boolean;
   wrap(pdu: Buffer, id: number): Buffer;
   /**
-   * Opens a received message. `isAwaited` returns whether a request is waiting for an answer. Returns a sentence if the message is refused.
-   * Errors: `Error` with a sentence.
+   * Opens a received message. `isAwaited` returns whether a request is waiting for an answer. Returns the reason if the message is refused.
+   * Errors: `Error` with a readable message.
    */
   unwrap(bytes: Buffer, isAwaited: (id: number) => boolean): Answer | string;
   /** Forgets what is known about the device, because another device may have taken its place. */
@@ -92,7 +92,7 @@ export const bare: Envelope = {
 export const version2c = 1;
 export const version3 = 3;
 
-/** Returns the version of a message. Errors: `Error` with a sentence. */
+/** Returns the version of a message. Errors: `Error` with a readable message. */
 export function versionOf({ tag, items }: Item): number {
   if (tag !== universal.sequence || items.length < 3 || items[0]!.tag !== universal.integer)
     throw new Error('expected an SNMP message');
@@ -112,7 +112,7 @@ export function wrapCommunity(community: Buffer, pdu: Buffer): Buffer {
   return writer.finish();
 }
 
-/** Returns the content of a message of version 2c, and its bytes. Errors: `Error` with a sentence. */
+/** Returns the content of a message of version 2c, and its bytes. Errors: `Error` with a readable message. */
 export function openCommunity({ items }: Item, bytes: Buffer): { community: Buffer; pdu: Item; plain: Buffer } {
   return { community: items[1]!.bytes, pdu: items[2]!, plain: after(items[1]!, bytes) };
 }

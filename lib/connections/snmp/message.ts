@@ -88,7 +88,7 @@ export function encodeOid(oid: string): Buffer {
   return Buffer.from(bytes);
 }
 
-/** Returns the OID in an item's content. Errors: `Error` with a sentence. */
+/** Returns the OID in an item's content. Errors: `Error` with a readable message. */
 export function decodeOid(bytes: Buffer): string {
   if (bytes.length === 0 || bytes[bytes.length - 1]! >= 0x80) throw new Error('expected a whole OID');
   let text = '';
@@ -147,7 +147,7 @@ export function asked(oids: readonly string[]): Varbind[] {
   return oids.map((oid) => ({ oid, tag: tags.null, bytes: Buffer.alloc(0) }));
 }
 
-/** Decodes an item as a message. Errors: `Error` with a sentence. */
+/** Decodes an item as a message. Errors: `Error` with a readable message. */
 export function decodePdu({ tag, items }: Item): Pdu {
   if (tag === trapOfVersion1) throw new Error('expected SNMPv2c or SNMPv3, got a trap of SNMPv1');
   const [id, error, index, list] = items;
@@ -302,7 +302,7 @@ export function showValue(varbind: Varbind): string {
 
 const varbindPattern = /\s*([\d.]+)(?:\s*=\s*("(?:[^"\\]|\\.)*"|-?\d+|\w+(?:\s+[\w.:-]+)?))?\s*(?:,|$)/y;
 
-/** Reads a message in the format of `showMessage`. The message has the number 0. Errors: `Error` with a sentence. */
+/** Reads a message in the format of `showMessage`. The message has the number 0. Errors: `Error` with a readable message. */
 export function readMessage(text: string): Buffer {
   const [, name = '', status, at, nonRepeaters, repetitions, rest = ''] =
     /^(\w+)(?:\s+!\s*(\w+)\s+(\d+))?(?:\s+(\d+)\s+(\d+))?(?:\s+(.*))?$/s.exec(text.trim()) ?? [];

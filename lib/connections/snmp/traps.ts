@@ -311,7 +311,7 @@ export class TrapReceiver {
     if (refusal !== undefined) this.#refuse(bytes, refusal);
   }
 
-  /** Returns a sentence if the message is refused. Errors: `Error` with a sentence. */
+  /** Returns the reason if the message is refused. Errors: `Error` with a readable message. */
   #take(item: Item, bytes: Buffer, sender: Sender): string | undefined {
     if (versionOf(item) !== version2c) return this.#takeSecure(openMessage(item, bytes), sender);
     if (this.#community === undefined) return 'expected a notification of SNMPv3';

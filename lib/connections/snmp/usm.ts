@@ -264,7 +264,7 @@ export function sealMessage({ id, flags, engineId, boots, timeS, user, pdu, ...s
   return bytes;
 }
 
-/** Decodes a message of version 3 without checking its security. Errors: `Error` with a sentence. */
+/** Decodes a message of version 3 without checking its security. Errors: `Error` with a readable message. */
 export function openMessage({ items }: Item, bytes: Buffer): SecureMessage {
   const [, head, security, data] = items;
   const [id, , flags, model] = head?.items ?? [];
@@ -305,7 +305,7 @@ interface Content {
   readonly contextEngineId: Buffer;
 }
 
-/** Returns a message's content, and the message's bytes without encryption. Errors: `Error` with a sentence. */
+/** Returns a message's content, and the message's bytes without encryption. Errors: `Error` with a readable message. */
 export function contentOf(message: SecureMessage, user: User | undefined): Content {
   const isEncrypted = (message.flags & flagsOf.priv) !== 0;
   const bytes = isEncrypted ? user!.decrypt(message, message.data.bytes) : undefined;

@@ -371,7 +371,7 @@ function showDisplay({ screen, index, values }: Display): string {
 
 const wordPattern = /"(?:[^"\\]|\\.)*"|\S+/g;
 
-/** Parses displays from the format of `showPacket`. Errors: `Error` with a sentence. */
+/** Parses displays from the format of `showPacket`. Errors: `Error` with a readable message. */
 export function readDisplays(text: string): readonly Display[] {
   return text.split(/ +; +/).map((display) => {
     const [place = '', ...words] = display.match(wordPattern) ?? [];

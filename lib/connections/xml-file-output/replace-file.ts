@@ -20,8 +20,8 @@ const tempPattern = /^[0-9a-f]{12}\.part$/;
 /**
  * Writes the bytes to a new file next to the target, flushes this file to disk, and renames it to the target. An existing file keeps its
  * mode and, if the system permits, its owner. If the path is a symbolic link, the link is kept and its target is replaced. Errors: `Error`
- * with a sentence that contains the path and the reason and is the same each time; the target is then unchanged, and no other file is left
- * behind.
+ * with a readable message that contains the path and the reason, and is the same each time; the target is then unchanged, and no other file
+ * is left behind.
  */
 export async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
   let temp: string | undefined;

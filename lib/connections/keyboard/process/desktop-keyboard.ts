@@ -8,9 +8,9 @@ import { listenToRawKeys, openXTest } from './x11/raw-keys.ts';
 import { XServer } from './x11/x-server.ts';
 
 export interface Keyboard {
-  /** Prepares the keyboard for pressing keys. Errors: `Error` with a sentence if keys cannot be pressed. */
+  /** Prepares the keyboard for pressing keys. Errors: `Error` with a readable message if keys cannot be pressed. */
   openPresser(): Promise<Presser>;
-  /** Starts to detect keys. Errors: `Error` with a sentence if keys cannot be detected. */
+  /** Starts to detect keys. Errors: `Error` with a readable message if keys cannot be detected. */
   listen(listener: KeyListener): Promise<void>;
   /** Returns the reason why a combination currently cannot be detected or pressed, or '' if it can. */
   whyNot(names: readonly string[], side: Side): string;
@@ -20,7 +20,7 @@ export interface Keyboard {
   readonly ended: Promise<Error>;
 }
 
-/** Opens the keyboard: the X server in DISPLAY or, on Windows and macOS, the libraries. Errors: `Error` with a sentence. */
+/** Opens the keyboard: the X server in DISPLAY or, on Windows and macOS, the libraries. Errors: `Error` with a readable message. */
 export async function openKeyboard(opening: (display: string) => Promise<void>): Promise<Keyboard> {
   if (platform === 'win32' || platform === 'darwin') return byLibraries;
   const display = env.DISPLAY;
@@ -82,7 +82,7 @@ function missing(library: string): (error: unknown) => never {
 
 const library = '@nut-tree-fork/nut-js';
 
-/** Loads nut-js. Errors: `Error` with a sentence if the optional package is missing. */
+/** Loads nut-js. Errors: `Error` with a readable message if the optional package is missing. */
 export async function openNutJs(): Promise<Presser> {
   const { keyboard, Key, providerRegistry } = await import('@nut-tree-fork/nut-js').catch(missing(library));
   keyboard.config.autoDelayMs = 0;
@@ -97,7 +97,7 @@ export async function openNutJs(): Promise<Presser> {
 
 // Detects keys on Windows and macOS with uiohook-napi, in which each key has one code and each code has one name
 
-/** Starts to detect keys with uiohook-napi. Errors: `Error` with a sentence if the optional package is missing. */
+/** Starts to detect keys with uiohook-napi. Errors: `Error` with a readable message if the optional package is missing. */
 async function listenByLibrary(listener: KeyListener): Promise<void> {
   const { uIOhook } = await import('uiohook-napi').catch(missing('uiohook-napi'));
   const rows = keys.filter(({ name }) => !eitherSide.has(name));

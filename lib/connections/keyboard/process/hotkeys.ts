@@ -84,8 +84,8 @@ const keyDelayMs = 5;
 
 export interface Presser {
   /**
-   * Returns the key codes for names. A code stays valid when the layout changes. Errors: `Error` with a sentence if the keyboard lacks a
-   * key.
+   * Returns the key codes for names. A code stays valid when the layout changes. Errors: `Error` with a readable message if the keyboard
+   * lacks a key.
    */
   find(names: readonly string[]): Promise<readonly number[]>;
   press(code: number): Promise<void>;

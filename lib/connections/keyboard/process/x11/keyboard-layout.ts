@@ -41,7 +41,9 @@ export class Layout {
     this.#opcode = opcode;
   }
 
-  /** Reads the layout of a server and follows its changes. Errors: `Error` with a sentence if the server does not support XKEYBOARD. */
+  /**
+   * Reads the layout of a server and follows its changes. Errors: `Error` with a readable message if the server does not support XKEYBOARD.
+   */
   static async open(server: XServer): Promise<Layout> {
     const { opcode, firstEvent } = await server.extension('XKEYBOARD', without);
     await server.ask(Buffer.from([opcode, request.use, 0, 0, 1, 0, 0, 0]));

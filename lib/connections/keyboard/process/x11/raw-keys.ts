@@ -10,7 +10,7 @@ const allMasterDevices = 1;
 const genericEvent = 35;
 const rawKey = { press: 13, release: 14 } as const;
 
-/** Starts to detect keys. Errors: `Error` with a sentence if the server does not support XInputExtension. */
+/** Starts to detect keys. Errors: `Error` with a readable message if the server does not support XInputExtension. */
 export async function listenToRawKeys(server: XServer, layout: Layout, listener: KeyListener): Promise<void> {
   const { opcode } = await server.extension('XInputExtension', 'no key can be detected');
   const version = Buffer.alloc(8);
@@ -47,7 +47,7 @@ const fakeInputBytes = 36;
 const keyPress = 2;
 const keyRelease = 3;
 
-/** Returns a presser that uses the XTEST extension. Errors: `Error` with a sentence if the server does not support XTEST. */
+/** Returns a presser that uses the XTEST extension. Errors: `Error` with a readable message if the server does not support XTEST. */
 export async function openXTest(server: XServer, layout: Layout): Promise<Presser> {
   const { opcode } = await server.extension('XTEST', 'no key can be pressed');
   const send = async (event: number, keycode: number) => {

@@ -62,8 +62,8 @@ export class XServer {
   }
 
   /**
-   * Connects to the server of a display and authenticates with the cookie in the authority file. Errors: `Error` with a sentence such as
-   * `the X server at :0 refuses: Authorization required`.
+   * Connects to the server of a display and authenticates with the cookie in the authority file. Errors: `Error` with a readable message
+   * such as `the X server at :0 refuses: Authorization required`.
    */
   static async open(display: string, authorityFile?: string): Promise<XServer> {
     const { socket, server } = await reachDisplay(display);
@@ -270,7 +270,7 @@ interface Reached {
 
 /**
  * Connects to a display: `:0`, `unix:0.1`, `desk:0`, `localhost:10.0`, `[::1]:0`, or the path of its socket. Errors: `Error` with a
- * sentence.
+ * readable message.
  */
 async function reachDisplay(display: string): Promise<Reached> {
   const { places, number } = readDisplay(display);
