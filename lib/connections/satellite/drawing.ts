@@ -7,8 +7,14 @@ import type { Picture } from './png.ts';
 
 /** The maximum width and height of a bitmap, in pixels. */
 export const maxBitmapPixels = 256;
+/** The length of a pixel in base64, in bytes. */
+const pixelBytes = 4;
 /** The maximum number of rasterized letters in the cache, across all sizes. */
 const maxKeptLetters = 2048;
+/** The maximum size of all bitmaps in the cache, in bytes. */
+const maxKeptBitmapBytes = 8 * 1_048_576;
+/** The maximum number of recently drawn faces that are remembered. A face that is drawn again while it is remembered enters the cache. */
+const maxRecentFaces = 4096;
 
 export interface KeyFace {
   readonly text: string;
@@ -18,14 +24,63 @@ export interface KeyFace {
   readonly picture: Picture | undefined;
 }
 
+const bitmaps = new Map<string, Buffer>();
+let keptBytes = 0;
+const recentFaces = new Set<string>();
+const pictureNumbers = new WeakMap<Picture, number>();
+let lastPictureNumber = 0;
+
+/** Returns the length of a bitmap with sides of `size` pixels, in bytes. */
+export function bitmapBytes(size: number): number {
+  return size * size * pixelBytes;
+}
+
+/** Returns the bitmap of a key if it is in the cache. Callers must not change it. */
+export function keptBitmap(face: KeyFace, size: number): Buffer | undefined {
+  return bitmaps.get(nameOf(face, size));
+}
+
 /**
- * Draws a key as a square bitmap with sides of `size` pixels. The red, green and blue bytes of each pixel, in base64, become an item of
- * `pixels`, row by row.
+ * Draws a key as a square bitmap with sides of `size` pixels: its red, green and blue bytes in base64, row by row. `bitmap` must begin with
+ * its `ArrayBuffer`. A face that is drawn a second time enters the cache, because several keys show it, or a key shows it repeatedly.
  */
-export function drawKey({ text, color, textColor, picture }: KeyFace, size: number, pixels: Uint32Array): void {
+export function drawKey(face: KeyFace, size: number, bitmap: Buffer): void {
+  const { text, color, textColor, picture } = face;
+  const pixels = new Uint32Array(bitmap.buffer, 0, size * size);
   pixels.fill(encode(...rgbOf(color)));
   if (picture !== undefined) drawPicture(pixels, size, picture);
   if (text !== '') drawText(pixels, size, text, rgbOf(textColor), shadesOf(color, textColor));
+  const name = nameOf(face, size);
+  if (recentFaces.delete(name)) keepBitmap(name, Buffer.from(bitmap));
+  else remember(name);
+}
+
+function nameOf({ text, color, textColor, picture }: KeyFace, size: number): string {
+  return `${size} ${color} ${textColor} ${picture === undefined ? '' : numberOf(picture)} ${text}`;
+}
+
+function remember(name: string): void {
+  recentFaces.add(name);
+  if (recentFaces.size <= maxRecentFaces) return;
+  const [oldest] = recentFaces;
+  recentFaces.delete(oldest!);
+}
+
+function keepBitmap(name: string, bitmap: Buffer): void {
+  bitmaps.set(name, bitmap);
+  keptBytes += bitmap.length;
+  for (const [oldest, { length }] of bitmaps) {
+    if (keptBytes <= maxKeptBitmapBytes) return;
+    bitmaps.delete(oldest);
+    keptBytes -= length;
+  }
+}
+
+/** Returns a number that stands for a decoded image. */
+function numberOf(picture: Picture): number {
+  const number = pictureNumbers.get(picture) ?? ++lastPictureNumber;
+  pictureNumbers.set(picture, number);
+  return number;
 }
 
 type Rgb = readonly [red: number, green: number, blue: number];
@@ -110,11 +165,12 @@ const textSizes = [18, 21, 25, 29, 34, 40, 48];
 function drawText(pixels: Uint32Array, size: number, text: string, color: Rgb, shades: Uint32Array): void {
   const { lines, unit } = layOut(text, size);
   const height = lineHeight * unit;
+  const drawnLetters = lettersOfSize(size, unit);
   let y = (size - lines.length * height) / 2 + capitalTop * unit;
   for (const { letters, width } of lines) {
     let x = (size - width * unit) / 2;
     for (const letter of letters) {
-      const drawn = drawnLetter(letter, unit);
+      const drawn = drawnLetter(drawnLetters, letter, size, unit);
       blend(pixels, size, drawn, Math.round(x), Math.round(y), color, shades);
       x += (drawn.advance + letterSpace) * unit;
     }
@@ -176,41 +232,49 @@ function widthOf(word: readonly string[]): number {
   return word.reduce((sum, letter) => sum + letterOf(letter).width + letterSpace, -letterSpace);
 }
 
-/** A rasterized letter. `coverage` contains a value from 0 to 255 for each pixel. */
+/** A rasterized letter for keys of one size. The lists describe each pixel that the letter covers. */
 interface DrawnLetter {
-  readonly left: number;
-  readonly top: number;
-  readonly width: number;
-  readonly height: number;
+  readonly columns: Int16Array;
+  readonly rows: Int16Array;
+  /** How far each pixel is from the letter's origin in a bitmap: its row times the size of the bitmap, plus its column. */
+  readonly offsets: Int32Array;
+  /** How much of each pixel the letter covers, from 1 to 255. */
   readonly coverage: Uint8Array;
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
   /** The width of the letter, in grid units. */
   readonly advance: number;
 }
 
-const kept = new Map<number, Map<string, DrawnLetter>>();
+/** The rasterized letters by size of the key, by grid unit, and by letter. */
+const kept = new Map<number, Map<number, Map<string, DrawnLetter>>>();
 let keptCount = 0;
 
-function drawnLetter(letter: string, unit: number): DrawnLetter {
-  let letters = kept.get(unit);
-  let drawn = letters?.get(letter);
+function lettersOfSize(size: number, unit: number): Map<string, DrawnLetter> {
+  const units = kept.get(size) ?? new Map<number, Map<string, DrawnLetter>>();
+  kept.set(size, units);
+  const letters = units.get(unit) ?? new Map<string, DrawnLetter>();
+  units.set(unit, letters);
+  return letters;
+}
+
+function drawnLetter(letters: Map<string, DrawnLetter>, letter: string, size: number, unit: number): DrawnLetter {
+  let drawn = letters.get(letter);
   if (drawn === undefined) {
     if (++keptCount > maxKeptLetters) {
       kept.clear();
-      keptCount = 1;
-      letters = undefined;
+      keptCount = 0;
     }
-    if (letters === undefined) {
-      letters = new Map();
-      kept.set(unit, letters);
-    }
-    drawn = rasterize(letter, unit);
+    drawn = rasterize(letter, size, unit);
     letters.set(letter, drawn);
   }
   return drawn;
 }
 
-/** Draws the strokes of a letter on a raster with a margin, and cuts off the empty rows and columns at its edges. */
-function rasterize(letter: string, unit: number): DrawnLetter {
+/** Draws the strokes of a letter on a raster with a margin, and keeps the pixels that the strokes cover. */
+function rasterize(letter: string, size: number, unit: number): DrawnLetter {
   const { segments, width: advance } = letterOf(letter);
   const radius = Math.max(0.6, unit * 0.45);
   const margin = Math.ceil(radius + 1);
@@ -221,23 +285,25 @@ function rasterize(letter: string, unit: number): DrawnLetter {
     for (const [x1, y1, x2, y2] of segments) nearest = Math.min(nearest, distance(x / unit, y / unit, x1, y1, x2, y2));
     return Math.round(255 * Math.min(1, Math.max(0, radius + 0.5 - nearest * unit)));
   };
-  const covered: [x: number, y: number, coverage: number][] = [];
+  const columns: number[] = [];
+  const rows: number[] = [];
+  const coverage: number[] = [];
   for (let y = top; y < bottom; y++)
     for (let x = left; x < right; x++) {
-      const coverage = coverageAt(x, y);
-      if (coverage > 0) covered.push([x, y, coverage]);
+      const covered = coverageAt(x, y);
+      if (covered === 0) continue;
+      columns.push(x);
+      rows.push(y);
+      coverage.push(covered);
     }
-  if (covered.length === 0) return { left, top, width: 0, height: 0, coverage: new Uint8Array(), advance };
-  const [fromX, toX] = rangeOf(covered.map(([x]) => x));
-  const [fromY, toY] = rangeOf(covered.map(([, y]) => y));
-  const [width, height] = [toX - fromX + 1, toY - fromY + 1];
-  const coverage = new Uint8Array(width * height);
-  for (const [x, y, one] of covered) coverage[(y - fromY) * width + x - fromX] = one;
-  return { left: fromX, top: fromY, width, height, coverage, advance };
-}
-
-function rangeOf(numbers: readonly number[]): [least: number, most: number] {
-  return [Math.min(...numbers), Math.max(...numbers)];
+  return {
+    columns: Int16Array.from(columns),
+    rows: Int16Array.from(rows),
+    offsets: Int32Array.from(columns, (x, index) => rows[index]! * size + x),
+    coverage: Uint8Array.from(coverage),
+    ...{ left: Math.min(0, ...columns), right: Math.max(0, ...columns) },
+    ...{ top: Math.min(0, ...rows), bottom: Math.max(0, ...rows), advance },
+  };
 }
 
 function distance(x: number, y: number, x1: number, y1: number, x2: number, y2: number): number {
@@ -251,24 +317,24 @@ function distance(x: number, y: number, x1: number, y1: number, x2: number, y2: 
 function blend(
   pixels: Uint32Array,
   size: number,
-  { left: ownLeft, top: ownTop, width, height, coverage }: DrawnLetter,
+  letter: DrawnLetter,
   x: number,
   y: number,
-  [red, green, blue]: Rgb,
+  color: Rgb,
   shades: Uint32Array,
 ): void {
-  const [left, top] = [x + ownLeft, y + ownTop];
-  const [fromX, toX] = [Math.max(0, -left), Math.min(width, size - left)];
-  const [fromY, toY] = [Math.max(0, -top), Math.min(height, size - top)];
+  const { columns, rows, offsets, coverage } = letter;
+  const isInside = x + letter.left >= 0 && x + letter.right < size && y + letter.top >= 0 && y + letter.bottom < size;
   const background = shades[0];
-  for (let row = fromY; row < toY; row++) {
-    let from = row * width + fromX;
-    let to = (top + row) * size + left + fromX;
-    for (let column = fromX; column < toX; column++, from++, to++) {
-      const covered = coverage[from]!;
-      if (covered === 0) continue;
-      if (pixels[to] === background) pixels[to] = shades[covered]!;
-      else drawOver(pixels, to, red, green, blue, covered);
-    }
+  const origin = y * size + x;
+  for (let index = 0; index < offsets.length; index++) {
+    const to = origin + offsets[index]!;
+    if (!isInside && !contains(size, x + columns[index]!, y + rows[index]!)) continue;
+    if (pixels[to] === background) pixels[to] = shades[coverage[index]!]!;
+    else drawOver(pixels, to, color[0], color[1], color[2], coverage[index]!);
   }
+}
+
+function contains(size: number, x: number, y: number): boolean {
+  return x >= 0 && x < size && y >= 0 && y < size;
 }

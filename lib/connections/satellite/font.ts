@@ -173,6 +173,7 @@ export const spaceWidth = 2;
 
 /** Splits a text into letters. Each letter includes its accents: `['U\u0308', 'b']`. */
 export function lettersOf(text: string): string[] {
+  if (/^[\x20-\x7e]*$/.test(text)) return text.split('');
   const plain = text.replaceAll(/[æœŒ’‘“”„\u00a0\u2212ıłŁ]/g, (letter) => substitutes[letter]!);
   return plain.normalize('NFD').match(/\P{M}\p{M}*/gu) ?? [];
 }

@@ -24,8 +24,11 @@ export interface Link {
   /** The address and port of the surface: `10.0.0.5:50123`. */
   readonly name: string;
   readonly unsentBytes: number;
-  /** Sends a line, as a string or in UTF-8. Closes the link if more than `maxUnsentBytes` are unsent. */
-  send(line: string | Buffer): void;
+  /**
+   * Sends a line, of which each part is a string or is in UTF-8. Closes the link if more than `maxUnsentBytes` are unsent. The link reads
+   * the bytes later, so they must not change.
+   */
+  send(...line: readonly (string | Buffer)[]): void;
   /** Closes the link. `closed` is called afterwards. */
   end(): void;
 }
@@ -131,7 +134,7 @@ function takeSocket(socket: Socket, { accept, rounds }: PortOptions): void {
     get unsentBytes() {
       return socket.writableLength;
     },
-    send: (line) => {
+    send: (...line) => {
       if (socket.destroyed || !socket.writable) return;
       if (socket.writableLength > maxUnsentBytes) {
         socket.destroy();
@@ -141,7 +144,7 @@ function takeSocket(socket: Socket, { accept, rounds }: PortOptions): void {
         socket.cork(); // one call of the system sends all lines of a turn
         queueMicrotask(() => socket.uncork());
       }
-      socket.write(line);
+      for (const part of line) socket.write(part);
     },
     end: () => {
       socket.destroySoon();
@@ -173,10 +176,13 @@ function takeWebSocket(socket: WebSocket, name: string, { accept, rounds }: Port
     get unsentBytes() {
       return socket.bufferedAmount;
     },
-    send: (line) => {
+    send: (...line) => {
       if (socket.readyState !== socket.OPEN) return;
       if (socket.bufferedAmount > maxUnsentBytes) socket.terminate();
-      else socket.send(line, { binary: false }, sent);
+      else {
+        const last = line.length - 1;
+        for (const [index, part] of line.entries()) socket.send(part, { binary: false, fin: index === last }, sent);
+      }
       isFull ||= socket.bufferedAmount > maxQueuedBytes;
     },
     end: () => {
@@ -216,4 +222,38 @@ function portOf(server: Server): number {
 
 function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => server.close(() => resolve()));
+}
+
+/** The maximum number of buffers that wait for their next use. */
+const maxSpareBuffers = 128;
+
+/**
+ * Provides buffers for bitmaps, and reuses them after they have been sent. A new buffer for each bitmap would cost as much time as half of
+ * its drawing.
+ */
+export class ReusedBuffers {
+  readonly #spare = new Map<number, Buffer[]>();
+  #spareCount = 0;
+  #taken: [Link, Buffer][] = [];
+
+  /** Returns a buffer of this length, which must be sent on the link in this turn. */
+  take(link: Link, length: number): Buffer {
+    const spare = this.#spare.get(length)?.pop();
+    if (spare !== undefined) this.#spareCount--;
+    const buffer = spare ?? Buffer.allocUnsafeSlow(length);
+    this.#taken.push([link, buffer]);
+    return buffer;
+  }
+
+  /** Takes back the buffers of earlier turns, except those on links that still have unsent data. */
+  takeBack(): void {
+    for (const [link, buffer] of this.#taken) {
+      if (link.unsentBytes > 0 || this.#spareCount >= maxSpareBuffers) continue;
+      const spare = this.#spare.get(buffer.length) ?? [];
+      this.#spare.set(buffer.length, spare);
+      spare.push(buffer);
+      this.#spareCount++;
+    }
+    this.#taken = [];
+  }
 }

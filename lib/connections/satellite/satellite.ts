@@ -7,6 +7,7 @@ import type { Transport } from '../../device/transport.ts';
 import { claimTcpPort } from '../claim.ts';
 import { type ConnectionContext, type ConnectionEvent, defineConnectionType, playedPackets } from '../connection.ts';
 import { createGuard } from '../places.ts';
+import type { KeyFace } from './drawing.ts';
 import { showLine } from './lines.ts';
 import { type Link, type LinkEvents, listenTcp, listenWebSocket, maxLinks, type SurfacePort } from './links.ts';
 import { SatelliteSession } from './session.ts';
@@ -15,6 +16,7 @@ import {
   idOf,
   listenPlaces,
   type OwnKey,
+  pictureOf,
   type SatelliteSettings,
   settingsSchema,
   shownParts,
@@ -53,7 +55,8 @@ function run(context: ConnectionContext<SatelliteSettings>, played?: Transport):
         idleTimeoutMs: settings.idleTimeout,
         scheduler,
         isPlayed: played !== undefined,
-        read: (id) => own(id)?.value,
+        faceOf: faceReader(own),
+        brightnessOf: (surface) => (own(`${surface.id}/brightness`)?.value ?? surface.brightness) as number,
       },
       {
         set: (id, value) => {
@@ -138,6 +141,32 @@ function run(context: ConnectionContext<SatelliteSettings>, played?: Transport):
   });
 }
 
+/** Returns a function that reads from the parameters what a key shows. The parameters of a key are looked up only once. */
+function faceReader(own: ConnectionContext<SatelliteSettings>['own']): (key: OwnKey) => KeyFace {
+  const known = new Map<OwnKey, ReturnType<typeof parametersOf>>();
+  const parametersOf = (key: OwnKey) => ({
+    text: own(idOf(key, 'text')),
+    color: own(idOf(key, 'color')),
+    textColor: own(idOf(key, 'textColor')),
+    lamp: own(idOf(key, 'lamp')),
+    image: key.hasImage ? own(idOf(key, 'image')) : undefined,
+  });
+  return (key) => {
+    let parameters = known.get(key);
+    if (parameters === undefined) {
+      parameters = parametersOf(key);
+      known.set(key, parameters);
+    }
+    const { text, color, textColor, lamp, image } = parameters;
+    return {
+      text: String(text?.value ?? ''),
+      color: lamp?.value === true ? key.lampColor : String(color?.value ?? key.color),
+      textColor: String(textColor?.value ?? key.textColor),
+      picture: typeof image?.value === 'string' && image.value !== '' ? pictureOf(image.value) : undefined,
+    };
+  };
+}
+
 /** Opens the ports in the settings and returns a function that closes them. */
 function listen(
   settings: SatelliteSettings,
@@ -176,7 +205,7 @@ function play(transport: Transport, join: (link: Link) => LinkEvents, opened: ()
       events = join({
         name: transport.name,
         unsentBytes: 0,
-        send: (line) => sending.send(Buffer.from(line)),
+        send: (...line) => sending.send(Buffer.concat(line.map((part) => Buffer.from(part as string)))),
         end: () => sending.end(),
       });
     },

@@ -5,10 +5,10 @@
 import type { SchedulerLike, Subscription } from 'rxjs';
 import { LineReader } from '../../device/line-reader.ts';
 import type { Value } from '../../model/value.ts';
-import { drawKey, type KeyFace, maxBitmapPixels, rgbOf } from './drawing.ts';
+import { bitmapBytes, drawKey, type KeyFace, keptBitmap, maxBitmapPixels, rgbOf } from './drawing.ts';
 import { type Arguments, apiVersion, isTrue, type Line, maxLineBytes, readLine, writeLine } from './lines.ts';
-import { type Link, type LinkEvents, maxQueuedBytes } from './links.ts';
-import { anyDevice, idOf, type OwnKey, type OwnSurface, pictureOf, readPlaceOfKey } from './settings.ts';
+import { type Link, type LinkEvents, maxQueuedBytes, ReusedBuffers } from './links.ts';
+import { anyDevice, idOf, type OwnKey, type OwnSurface, readPlaceOfKey } from './settings.ts';
 
 /** The maximum number of surfaces on a link. */
 export const maxSurfacesPerLink = 16;
@@ -25,10 +25,12 @@ const touchedMs = 1000;
 export const contestMs = 2000;
 const pingMs = 1000;
 /**
- * The maximum number of unconfirmed bitmap bytes. More data would wait in the operating system's buffers and delay the lamp of a pressed
- * key.
+ * The maximum number of unconfirmed bitmap bytes of a link, and of all links of a connection. A link may always have `confirmBytes`, and
+ * keys that have just been touched may exceed these limits. More data would wait in the operating system's buffers and delay the lamp of a
+ * pressed key.
  */
 export const windowBytes = 131_072;
+export const sharedWindowBytes = 1_048_576;
 /** The number of bitmap bytes after which a surface must confirm that it has read them. */
 const confirmBytes = 32_768;
 const confirmation = 'drawn';
@@ -39,7 +41,10 @@ export interface SessionOptions {
   readonly scheduler: SchedulerLike;
   /** Whether all keys are drawn immediately, as in virtual time. */
   readonly isPlayed: boolean;
-  read(parameterId: string): Value | undefined;
+  /** Returns what a key shows at present. */
+  faceOf(key: OwnKey): KeyFace;
+  /** Returns the brightness of a surface in percent. */
+  brightnessOf(surface: OwnSurface): number;
 }
 
 export interface SessionEvents {
@@ -112,6 +117,9 @@ export class SatelliteSession {
   readonly #ownByDevice: ReadonlyMap<string, OwnSurface>;
   readonly #urgent = new Set<Surface>();
   readonly #waiting = new Set<Surface>();
+  /** The number of unconfirmed bitmap bytes of all links. */
+  #unconfirmedBytes = 0;
+  readonly #buffers = new ReusedBuffers();
   #drawing: NodeJS.Immediate | undefined;
   #watching: Subscription | undefined;
 
@@ -202,7 +210,9 @@ export class SatelliteSession {
       case 'PONG': {
         const [, bytes] = /^drawn-(\d{1,16})\s*$/.exec(body) ?? [];
         if (bytes === undefined || Number(bytes) > client.drawnBytes) return undefined;
+        this.#unconfirmedBytes -= unconfirmedBytesOf(client);
         client.confirmedBytes = Math.max(client.confirmedBytes ?? 0, Number(bytes));
+        this.#unconfirmedBytes += unconfirmedBytesOf(client);
         this.#resume(client);
         return undefined;
       }
@@ -281,8 +291,7 @@ export class SatelliteSession {
     this.#connected.set(own, connected.add(surface));
     this.#send(client, 'ADD-DEVICE OK', { DEVICEID: deviceId });
     this.#send(client, 'KEYS-CLEAR', { DEVICEID: deviceId });
-    const brightness = this.#options.read(`${own.id}/brightness`);
-    if (typeof brightness === 'number') this.#sendBrightness(surface, brightness);
+    this.#sendBrightness(surface, this.#options.brightnessOf(own));
     if (connected.size === 1) this.#events.connected(own, true);
     this.#queue(surface);
     this.draw();
@@ -391,6 +400,7 @@ export class SatelliteSession {
   #leave(client: Client): void {
     if (!client.isOpen) return;
     client.isOpen = false;
+    this.#unconfirmedBytes -= unconfirmedBytesOf(client);
     this.#clients.delete(client);
     for (const surface of this.#byDevice.values())
       if (surface.contest?.client === client) {
@@ -412,34 +422,47 @@ export class SatelliteSession {
   }
 
   #draw(): void {
-    this.#drawing = undefined;
-    const endMs = this.#options.isPlayed ? Number.POSITIVE_INFINITY : performance.now() + drawPerRoundMs;
+    this.#buffers.takeBack();
+    const { isPlayed } = this.#options;
+    const endMs = isPlayed ? Number.POSITIVE_INFINITY : performance.now() + drawPerRoundMs;
     while (this.#urgent.size > 0 || this.#waiting.size > 0) {
       const surfaces = this.#urgent.size > 0 ? this.#urgent : this.#waiting;
       const surface: Surface = surfaces.values().next().value!;
       surfaces.delete(surface);
-      if (isFull(surface.client)) continue; // `#resume` queues the surface again
-      const keys = surface.urgent.size > 0 ? surface.urgent : surface.dirty;
-      const key: OwnKey | undefined = keys.values().next().value;
-      if (key === undefined) continue;
-      keys.delete(key);
-      surface.dirty.delete(key);
-      this.#drawKey(surface, key);
-      this.#queue(surface);
+      this.#drawSurface(surface, endMs);
       if (performance.now() >= endMs) break;
     }
-    if (this.#urgent.size > 0 || this.#waiting.size > 0) this.#drawing = setImmediate(() => this.#draw());
+    if (isPlayed) return;
+    this.#drawing = setImmediate(() => {
+      this.#drawing = undefined;
+      if (this.#urgent.size > 0 || this.#waiting.size > 0) this.#draw();
+    });
+  }
+
+  /** Draws the keys of a surface until the time is over or the surface must read more data. In that case, `#resume` queues it again. */
+  #drawSurface(surface: Surface, endMs: number): void {
+    const { urgent, dirty } = surface;
+    const keys = urgent.size > 0 ? urgent : dirty;
+    for (const key of keys) {
+      if (this.#isFull(surface)) break;
+      keys.delete(key);
+      dirty.delete(key);
+      this.#drawKey(surface, key);
+      if (performance.now() >= endMs) break;
+    }
+    if (!this.#isFull(surface)) this.#queue(surface);
+  }
+
+  /** Returns whether a surface must read more data before the next bitmap is sent. */
+  #isFull({ client, urgent }: Surface): boolean {
+    if (client.link.unsentBytes > maxQueuedBytes) return true;
+    const bytes = unconfirmedBytesOf(client);
+    if (bytes <= confirmBytes || urgent.size > 0) return false;
+    return bytes > windowBytes || this.#unconfirmedBytes > sharedWindowBytes;
   }
 
   #drawKey({ client, deviceId, format, numbers, held }: Surface, key: OwnKey): void {
-    const { read } = this.#options;
-    const [text, image] = [read(idOf(key, 'text')), read(idOf(key, 'image'))];
-    const face = {
-      text: typeof text === 'string' ? text : '',
-      color: read(idOf(key, 'lamp')) === true ? key.lampColor : String(read(idOf(key, 'color')) ?? key.color),
-      textColor: String(read(idOf(key, 'textColor')) ?? key.textColor),
-      picture: typeof image === 'string' && image !== '' ? pictureOf(image) : undefined,
-    };
+    const face = this.#options.faceOf(key);
     const colorOf = (color: string) => (format.colors === 'rgb' ? `rgb(${rgbOf(color).join(',')})` : color);
     const args = {
       DEVICEID: deviceId,
@@ -465,40 +488,30 @@ export class SatelliteSession {
     this.#events.wire('out', Buffer.from(line));
   }
 
-  /**
-   * Sends the state of a key with its bitmap. The bitmap is drawn into the line that is sent, because bitmaps are the largest part of all
-   * data sent.
-   */
+  /** Sends the state of a key with its bitmap. */
   #sendBitmap(client: Client, args: Arguments, face: KeyFace, size: number): void {
     const line = writeLine('KEY-STATE', args).trimEnd();
-    const head = `${line} BITMAP="`;
-    const headBytes = Buffer.byteLength(head);
-    const from = Math.ceil(headBytes / pixelBytes) * pixelBytes;
-    const bytes = Buffer.allocUnsafeSlow(from + size * size * pixelBytes + lineEnd.length);
-    bytes.write(head, from - headBytes);
-    drawKey(face, size, new Uint32Array(bytes.buffer, from, size * size));
-    bytes.write(lineEnd, bytes.length - lineEnd.length);
-    client.link.send(bytes.subarray(from - headBytes));
+    let bitmap = keptBitmap(face, size);
+    if (bitmap === undefined) {
+      bitmap = this.#buffers.take(client.link, bitmapBytes(size));
+      drawKey(face, size, bitmap);
+    }
+    client.link.send(Buffer.from(`${line} BITMAP="`), bitmap, lineEnd);
     this.#events.wire('out', Buffer.from(`${line} BITMAP=${size * size * 3}B`));
-    client.drawnBytes += bytes.length;
+    client.drawnBytes += bitmap.length;
+    if (client.confirmedBytes !== undefined) this.#unconfirmedBytes += bitmap.length;
     if (client.drawnBytes - client.askedBytes < confirmBytes) return;
     client.askedBytes = client.drawnBytes;
     client.link.send(`PING ${confirmation}-${client.askedBytes}\n`);
   }
 }
 
-/** The length of a pixel in base64, in bytes. */
-const pixelBytes = 4;
 /** The end of a line after a bitmap. */
-const lineEnd = '"\n';
+const lineEnd = Buffer.from('"\n');
 
-/**
- * Returns whether a surface must read more data before the next bitmap is sent. For a surface that has never confirmed a bitmap, only the
- * unsent bytes of the link count.
- */
-function isFull({ link, drawnBytes, confirmedBytes }: Client): boolean {
-  if (link.unsentBytes > maxQueuedBytes) return true;
-  return confirmedBytes !== undefined && drawnBytes - confirmedBytes > windowBytes;
+/** Returns the number of bitmap bytes that a surface has not confirmed. For a surface that has never confirmed any, returns 0. */
+function unconfirmedBytesOf({ drawnBytes, confirmedBytes }: Client): number {
+  return confirmedBytes === undefined ? 0 : drawnBytes - confirmedBytes;
 }
 
 /** Returns the font size for a text on a key of 72 pixels, for surfaces that draw the text themselves. */

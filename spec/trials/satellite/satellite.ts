@@ -30,6 +30,7 @@ export const trial = defineTrial({
     rate: ['images a second of each surface', 10, 4],
     pixels: ['width of an image', 72],
     seconds: ['how long', 20, 3],
+    faces: ['how many different images the surfaces show at the same time for the same key', 1000, 2],
     share: ['the share of the images that has to arrive, in percent', 95, 50],
     limit: ['milliseconds from a press until its lamp, 99 of 100', 20, 3000],
   },
@@ -50,12 +51,16 @@ interface Options {
   readonly rate: number;
   readonly pixels: number;
   readonly seconds: number;
+  readonly faces: number;
   readonly share: number;
   readonly limit: number;
 }
 
 /** Errors: what does not hold. */
-async function run(folder: string, { surfaces, keys, rate, pixels, seconds, share, limit }: Options): Promise<string> {
+async function run(
+  folder: string,
+  { surfaces, keys, rate, pixels, seconds, faces, share, limit }: Options,
+): Promise<string> {
   const port = await freePort();
   const all = surfaces + 2 * doomed;
   const flow = {
@@ -95,7 +100,7 @@ async function run(folder: string, { surfaces, keys, rate, pixels, seconds, shar
     const killed = await begin(surfaces, doomed);
     const stopped = await begin(surfaces + doomed, doomed);
     for (const one of [watched, killed, stopped]) send(one, 'go');
-    const changes = changeTexts(hub, all, keys, rate / keys);
+    const changes = changeTexts(hub, { surfaces: all, keys, rate: rate / keys, faces });
     setTimeout(() => killed.process.kill('SIGKILL'), seconds * 300);
     setTimeout(() => stopped.process.kill('SIGSTOP'), seconds * 500);
     await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
@@ -121,7 +126,10 @@ async function run(folder: string, { surfaces, keys, rate, pixels, seconds, shar
 }
 
 /** Changes the texts of all keys but the pressed ones, spread evenly over time. Returns a function that ends this and returns how many. */
-function changeTexts(hub: Awaited<ReturnType<typeof startHub>>, surfaces: number, keys: number, rate: number) {
+function changeTexts(
+  hub: Awaited<ReturnType<typeof startHub>>,
+  { surfaces, keys, rate, faces }: Pick<Options, 'surfaces' | 'keys' | 'rate' | 'faces'>,
+) {
   const texts = indices(0, surfaces).map((surface) =>
     indices(0, keys).map((key) => hub.find(`it/d/${surface}/k/${key}/text`)!),
   );
@@ -132,7 +140,8 @@ function changeTexts(hub: Awaited<ReturnType<typeof startHub>>, surfaces: number
     for (; done < due; done++)
       hub.turn(() => {
         for (const [key, text] of texts[done % surfaces]!.entries())
-          if (key !== pressedKey) hub.writeTo(text, `K${key} ${Math.floor(done / surfaces) % 1000}`, writer);
+          if (key !== pressedKey)
+            hub.writeTo(text, `${(done % surfaces) % faces}.${key} ${Math.floor(done / surfaces) % 1000}`, writer);
       });
   }, 2);
   return () => {
