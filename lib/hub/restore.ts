@@ -50,6 +50,7 @@ export async function restoreFrom(
   for (const value of kept.values) {
     const { address } = value;
     const node = graph.find(address);
+    if (node === undefined) persistence.setAside(value, connection.id);
     if (node === undefined || node.type === 'T' || !persistence.isKept(node)) continue;
     try {
       graph.restore(node, value, origin);

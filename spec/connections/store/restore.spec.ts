@@ -191,3 +191,41 @@ test('a hub that waits for its leadership keeps the restored values, and continu
     await installation.closed();
   }
 });
+
+test('a parameter that was removed and declared again has its value, also one that was removed while the hub was down', async (t) => {
+  const both = { desk: { type: 'dummy', parameters: ['a,I,1', 'b,I,1', 'c,I,1'] }, other: desk };
+  const mistaken = { desk: { type: 'dummy', parameters: ['a,I,1', 'bb,I,1', 'c,B'] } };
+  const installation = await install(t, both);
+  let hub = await installation.start();
+  set(hub, 'desk', { a: 2, b: 3, c: 4 });
+  set(hub, 'other', { lamp: true });
+  const { time } = hub.find('desk/b')!.lastChange!;
+
+  await installation.change(mistaken);
+  await hub.reload();
+  t.deepEqual([hub.find('desk/b'), hub.find('other/lamp')], [undefined, undefined]);
+  t.deepEqual(
+    ['desk/a', 'desk/bb', 'desk/c'].map((address) => hub.find(address)!.value),
+    [2, 1, true],
+  );
+  await installation.change(both);
+  await hub.reload();
+  t.deepEqual(
+    ['desk/a', 'desk/b', 'other/lamp', 'other/text'].map((address) => hub.find(address)!.value),
+    [2, 3, true, undefined],
+  );
+  const { origin, time: timeAfter } = hub.find('desk/b')!.lastChange!;
+  t.deepEqual([origin.kind, timeAfter], ['restored', time]);
+
+  await hub.stop();
+  await installation.closed();
+  await installation.change(mistaken);
+  hub = await installation.start();
+  t.is(hub.find('desk/bb')!.value, 1);
+  await installation.change(both);
+  await hub.reload();
+  t.deepEqual(
+    ['desk/b', 'other/lamp', 'other/text'].map((address) => hub.find(address)!.value),
+    [3, true, undefined],
+  );
+});

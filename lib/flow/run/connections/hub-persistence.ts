@@ -15,13 +15,18 @@ import type {
 } from '../../../connections/persistence.ts';
 import type { Graph } from '../../../graph/graph.ts';
 import { connectionIdOf, formatAddress } from '../../../model/address.ts';
-import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
+import type { Change, Parameter } from '../../../model/parameter.ts';
 import { within } from '../../../model/time/deadline.ts';
 import type { Value } from '../../../model/value.ts';
 import { type ConnectionPlan, hubId, type Plan } from '../../plan.ts';
 import { privateFilesOf } from '../../private-files.ts';
 
 const nothing: ReadonlyMap<string, Value> = new Map();
+
+/** The maximum number of values that are kept for parameters that no flow file declares at present. */
+const maxAside = 10_000;
+/** The maximum length of the text of such a value, in characters. */
+const maxAsideLength = 4096;
 
 /**
  * The tolerance when comparing the time of day with the clock, in milliseconds. The time of day counts whole milliseconds, so the
@@ -45,7 +50,13 @@ export class HubPersistence implements PersistencePort {
   readonly #restored = new Subject<void>();
   /** Emits when a store has restored its values. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly restored$: Observable<void> = this.#restored.asObservable();
-  #hasStore = false;
+  /** The Connection ID of the store; undefined if there is none. */
+  #store: string | undefined;
+  /**
+   * The stored values whose parameters are not declared, by address, the oldest first. A parameter receives its value when a reload declares
+   * it again, such as after a mistake in a flow file has been corrected.
+   */
+  readonly #aside = new Map<string, { readonly kept: KeptValue; readonly store: string }>();
   #installation = installationOf({ connections: [], files: [], templates: [], furtherFiles: [] });
   /** The archives that the parts of a store have offered, the latest one last. */
   readonly #offered = new Set<Archive>();
@@ -75,7 +86,7 @@ export class HubPersistence implements PersistencePort {
     this.#connections = new Set(connections.map(({ id }) => id));
     this.#kept = new Set(connections.filter(({ type }) => type.isKept).map(({ id }) => id));
     this.#outside = new Set(connections.filter(({ type }) => type.isExternal && !type.isGateway).map(({ id }) => id));
-    this.#hasStore = connections.some(({ type }) => type.isGateway && type.restore !== undefined);
+    this.#store = connections.find(({ type }) => type.isGateway && type.restore !== undefined)?.id;
     this.#left.clear();
   }
 
@@ -123,9 +134,8 @@ export class HubPersistence implements PersistencePort {
         if (!this.#known.get(connection)?.has(name)) this.#change(connection, name, () => undefined);
       return false;
     }
-    const origin: Origin = { kind: 'restored', name: store };
     this.#graph.turn(() => {
-      for (const value of values) this.#giveBack(value, origin);
+      for (const value of values) this.#giveBack(value, store);
     });
     this.recall(memories);
     this.#restored.next();
@@ -134,10 +144,45 @@ export class HubPersistence implements PersistencePort {
     return true;
   }
 
-  #giveBack(kept: KeptValue, origin: Origin): void {
+  #giveBack(kept: KeptValue, store: string): void {
     const node = this.#graph.find(kept.address);
-    if (node === undefined || !this.isKept(node)) return;
-    if (isUnchanged(node) || kept.time > node.lastChange!.time) this.#graph.giveBack(node, kept, origin);
+    if (node === undefined) this.setAside(kept, store);
+    else if (this.isKept(node) && (isUnchanged(node) || kept.time > node.lastChange!.time))
+      this.#graph.giveBack(node, kept, { kind: 'restored', name: store });
+  }
+
+  /** Sets aside the values of a connection's parameters that are about to be removed. */
+  setAsideLeaving({ type }: ConnectionPlan, nodes: Iterable<Parameter>): void {
+    const store = this.#store;
+    if (store === undefined || !type.isKept) return;
+    for (const node of nodes) {
+      const { address, value, lastChange } = node;
+      if (value === undefined || lastChange === undefined || !hasState(node) || isUnchanged(node)) continue;
+      this.setAside({ address, value, time: lastChange.time, readCause: () => lastChange }, store);
+    }
+  }
+
+  /** Sets aside a stored value whose parameter is not declared. */
+  setAside(kept: KeptValue, store: string): void {
+    if (typeof kept.value === 'string' && kept.value.length > maxAsideLength) return;
+    this.#aside.delete(kept.address);
+    this.#aside.set(kept.address, { kept, store });
+    if (this.#aside.size <= maxAside) return;
+    const [oldest] = this.#aside.keys();
+    this.#aside.delete(oldest!);
+  }
+
+  /** Restores, within a turn, the values that were set aside for the parameters of these connections. */
+  takeAside(connections: readonly ConnectionPlan[]): void {
+    if (this.#aside.size === 0) return;
+    for (const { id, parameters } of connections)
+      for (const parameter of parameters) {
+        const address = formatAddress(id, parameter.id);
+        const aside = this.#aside.get(address);
+        if (aside === undefined) continue;
+        this.#aside.delete(address);
+        this.#giveBack(aside.kept, aside.store);
+      }
   }
 
   installation(): Installation {
@@ -157,8 +202,8 @@ export class HubPersistence implements PersistencePort {
     };
   }
 
-  isKept({ address, type, access }: Parameter): boolean {
-    return type !== 'T' && access !== 'read-only' && this.#kept.has(connectionIdOf(address));
+  isKept(parameter: Parameter): boolean {
+    return hasState(parameter) && this.#kept.has(connectionIdOf(parameter.address));
   }
 
   isFromOutside({ depth, origin: { kind, name, reportedBy }, previous, parameter: { type, remote } }: Change): boolean {
@@ -178,7 +223,7 @@ export class HubPersistence implements PersistencePort {
 
   /** Returns the kept values that a connection receives when it starts. */
   valuesOf({ id, type, parameters }: ConnectionPlan): ReadonlyMap<string, Value> {
-    if (!this.#hasStore || !type.isKept) return nothing;
+    if (!this.hasStore || !type.isKept) return nothing;
     const values = new Map<string, Value>();
     for (const parameter of parameters) {
       const node = this.#graph.find(formatAddress(id, parameter.id));
@@ -192,8 +237,8 @@ export class HubPersistence implements PersistencePort {
    * started.
    */
   memoryOf({ id: connection, type: { isExternal } }: ConnectionPlan): Memory | undefined {
-    if (!this.#hasStore && isExternal) return undefined;
-    const hasStore = () => this.#hasStore;
+    if (!this.hasStore && isExternal) return undefined;
+    const hasStore = () => this.hasStore;
     const recalled = this.#recalled.get(connection);
     this.#recalled.delete(connection);
     if (recalled === undefined)
@@ -211,12 +256,12 @@ export class HubPersistence implements PersistencePort {
 
   /** Whether a store keeps data about the hub itself. */
   get hasStore(): boolean {
-    return this.#hasStore;
+    return this.#store !== undefined;
   }
 
   /** Stores data about the hub itself under a name; undefined deletes the data. */
   remember(name: string, read: Read): void {
-    if (this.#hasStore) this.#change(hubId, name, read);
+    if (this.hasStore) this.#change(hubId, name, read);
   }
 
   /** Returns the data that an earlier run of the hub stored about itself, by name. The data is returned only once. */
@@ -263,7 +308,7 @@ export class HubPersistence implements PersistencePort {
 
   #change(connection: string, name: string, read: Read): void {
     this.#know(connection, name, read);
-    if (!this.#hasStore) return;
+    if (!this.hasStore) return;
     let changed = this.#changed.get(connection);
     if (changed === undefined) {
       changed = new Set();
@@ -280,6 +325,10 @@ export class HubPersistence implements PersistencePort {
     }
     known.set(name, read);
   }
+}
+
+function hasState({ type, access }: Parameter): boolean {
+  return type !== 'T' && access !== 'read-only';
 }
 
 /** Returns whether a parameter has never had a value other than its default in this hub. */

@@ -272,11 +272,6 @@ export class DeclaredParameters {
       return node.owner === owner && (declaration === undefined || !stays(node, declaration));
     });
   }
-
-  /** Removes from the graph the parameters that `leaving` returns. */
-  removeLeaving(before: ConnectionPlan, after: ConnectionPlan | undefined): void {
-    this.#graph.remove(this.leaving(before, after));
-  }
 }
 
 /**

@@ -306,8 +306,14 @@ export class RunningConnections {
   #exchange({ leaving, coming }: Exchange, before = leaving): RunningConnection[] {
     const ready = this.#stopAll(leaving);
     const after = new Map(coming.map((plan) => [plan.id, plan]));
-    for (const { plan } of leaving) this.#parameters.removeLeaving(plan, after.get(plan.id));
+    const { persistence } = this.#runtime;
+    for (const { plan } of leaving) {
+      const removed = this.#parameters.leaving(plan, after.get(plan.id));
+      persistence.setAsideLeaving(plan, removed);
+      this.#runtime.graph.remove(removed);
+    }
     this.declare(coming);
+    persistence.takeAside(coming);
     const left = new Set(leaving.map(({ plan }) => plan.id));
     this.#running = new Map([...this.#running].filter(([id]) => !left.has(id)));
     const earlier = new Map(before.map((connection) => [connection.plan.id, connection]));
