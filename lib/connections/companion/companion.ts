@@ -303,7 +303,7 @@ class Session {
       log.info({}, `${this.#name} has started`);
       if (!this.#isOk && this.#status === undefined) this.#setStatus('connecting', '');
     } else if ('lacks' in line) {
-      const lacks = `config: ${this.#name} also needs ${line.lacks.join(', ')}; it was not started`;
+      const lacks = `config: ${this.#name} also needs ${line.lacks.join(', ')}; the module was not started`;
       this.#record.refused = lacks;
       this.#fail(new HubError('cannot-start', lacks));
     } else if ('done' in line) this.#done(line.done, line.error);
@@ -356,18 +356,18 @@ class Session {
     this.#status = undefined;
     this.#startedAt = undefined;
     const ran = this.#isReady ? scheduler.now() - this.#readyMs : 0;
-    this.#goOffline(`${reason}; it is started again`);
+    this.#goOffline(`${reason}; the hub starts it again`);
     this.#note('error', `ended: ${reason}`);
     this.#context.log.warn({}, `${this.#name} ended: ${reason}`, 'the module ended');
     if (ran >= provenMs) record.kills = 0;
     if (isKilled && ++record.kills >= maxKills) {
-      record.refused = `${this.#name} was killed ${record.kills} times, at last because ${reason}; restart the connection to try it again`;
+      record.refused = `${this.#name} was killed ${record.kills} times, most recently because ${reason}; restart the connection to try again`;
       this.#fail(new HubError('cannot-start', record.refused));
       return;
     }
     if (!this.#isReady && ++record.failedStarts >= maxFailedStarts) {
       const times = `${record.failedStarts} times before it was ready`;
-      this.#fail(new HubError('cannot-start', `${this.#name} ended ${times}, at last because ${reason}`));
+      this.#fail(new HubError('cannot-start', `${this.#name} ended ${times}, most recently because ${reason}`));
       return;
     }
     this.#isReady = false;

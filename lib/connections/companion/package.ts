@@ -79,13 +79,13 @@ async function readDriver(folder: string, remove: () => Promise<void>): Promise<
   }
   const { runtime, ...about } = parsed.data;
   const asked = Object.keys(runtime.permissions).filter((name) => runtime.permissions[name] === true);
-  if (asked.length > 0) throw new Error(`the module asks for ${asked.join(', ')}, which the hub does not permit`);
+  if (asked.length > 0) throw new Error(`the module requests ${asked.join(', ')}, which the hub does not permit`);
   const major = Number.parseInt(runtime.apiVersion, 10);
   if (major > 2 || Number.isNaN(major))
     throw new Error(`expected a module of API version 1 or 2, got ${runtime.apiVersion}`);
   const entrypoint = resolve(dirname(manifest), runtime.entrypoint);
   if (!entrypoint.startsWith(resolve(folder) + sep)) throw new Error('expected an entrypoint inside the module');
-  if (!existsSync(entrypoint)) throw new Error(`expected the file ${runtime.entrypoint} of its manifest`);
+  if (!existsSync(entrypoint)) throw new Error(`expected the file ${runtime.entrypoint}, which the manifest names`);
   return {
     ...about,
     ...{
@@ -147,7 +147,7 @@ export async function unpack(tgz: string, folder: string): Promise<void> {
       }
     }
   } catch (error) {
-    throw /incorrect header check/.test(messageOf(error)) ? new Error('expected a .tgz, or a folder') : error;
+    throw /incorrect header check/.test(messageOf(error)) ? new Error('expected a .tgz file or a folder') : error;
   } finally {
     input.destroy();
     gunzip.destroy();

@@ -37,8 +37,8 @@ function isHost(host: string): boolean {
 
 const valueSchema = z
   .strictObject({
-    variable: text('The variable of the module'),
-    feedback: text('The feedback of the module'),
+    variable: text('A variable of the module'),
+    feedback: text('A feedback of the module'),
     options: optionsSetting('The options of the feedback'),
     type: z
       .enum(['S', 'B', 'I', 'F'], { error: 'one of S, B, I, F' })
@@ -52,23 +52,23 @@ const valueSchema = z
   });
 
 const writeSchema = z.strictObject({
-  action: z.string({ error: 'the ID of an action' }).min(1).max(500).describe('The action of the module'),
+  action: z.string({ error: 'the ID of an action' }).min(1).max(500).describe('An action of the module'),
   options: optionsSetting('The options of the action; "{value}" is the written value'),
   type: z
     .enum(valueTypes, { error: `one of ${valueTypes.join(', ')}` })
     .optional()
-    .describe('The value type; default: that of the value with the same ID, or T'),
-  confirm: text('The ID of the value that confirms the write: the own ID'),
+    .describe('The value type; default: the type of the value with the same ID, or T'),
+  confirm: text('The ID of the value that confirms the write, which is always the same ID'),
   label: text('The display name'),
 });
 
 const idSetting = (about: string) => z.string().meta({ description: about });
 
 export const settingsSchema = z.strictObject({
-  module: z.string({ error: 'a path' }).min(1).describe('Path of the driver module: a .tgz, or a folder'),
+  module: z.string({ error: 'a path' }).min(1).describe('The path of the driver module: a .tgz file or a folder'),
   config: record(idSetting('The ID of a config field'), jsonSetting)
     .default({})
-    .describe('The config of the module: every field that it has; null: nothing'),
+    .describe("The module's config, with all of its fields; null: no value"),
   secrets: record(idSetting('The ID of a secret field'), jsonSetting)
     .default({})
     .describe('The secret fields of the config'),
@@ -85,10 +85,10 @@ export const settingsSchema = z.strictObject({
     .describe('Actions of the module as parameters, by ID'),
   confirmTimeout: durationSetting(100, 600_000)
     .default(5000)
-    .describe('How long a written value may take until the module reports it'),
-  memory: integerSetting(32, 4096, 'MiB').default(128).describe('The memory that the module may use, in MiB'),
+    .describe('How long the module may take to report a written value'),
+  memory: integerSetting(32, 4096, 'MiB').default(128).describe('The JavaScript heap that the module may use, in MiB'),
   onLoss: lossSetting('the device of the module'),
-  simulate: z.boolean().default(false).describe('true: run without the module; writes are confirmed at once'),
+  simulate: z.boolean().default(false).describe('true: run without the module; every write is confirmed immediately'),
 });
 
 export type CompanionSettings = z.output<typeof settingsSchema>;
@@ -117,7 +117,7 @@ export function mistakesOf({ values, writes }: CompanionSettings): SettingMistak
   const mistakes: SettingMistake[] = [];
   for (const [part, all] of Object.entries({ values, writes })) {
     if (Object.keys(all).length > maxParameters)
-      mistakes.push({ path: [part], message: `expected at most ${maxParameters}` });
+      mistakes.push({ path: [part], message: `expected at most ${maxParameters} parameters` });
     for (const id of Object.keys(all)) {
       const message = parameterIdMistake(id);
       if (message !== undefined) mistakes.push({ path: [part, id], message });
@@ -136,7 +136,7 @@ export function mistakesOf({ values, writes }: CompanionSettings): SettingMistak
     if (expected !== undefined && type !== undefined && type !== expected)
       mistakes.push({
         path: ['writes', id, 'type'],
-        message: `expected ${expected}, the type of the value, or nothing`,
+        message: `expected ${expected}, which is the type of the value, or no \`type\``,
       });
   }
   return mistakes;

@@ -247,8 +247,7 @@ const frame = z
       context.addIssue({
         code: 'custom',
         path: ['prompt'],
-        message:
-          'expected `prompt` only together with `end`, without `start` or `block`: set `end`, and remove the others',
+        message: 'expected `prompt` only with `end`, and without `start` or `block`: set `end`, and remove the others',
       });
     if (start !== undefined && end === undefined)
       context.addIssue({ code: 'custom', path: ['start'], message: 'expected `end` as well, got none' });

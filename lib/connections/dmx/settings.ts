@@ -24,7 +24,7 @@ const parameterSchema = z.strictObject({
   channel: integerSetting(1, maxChannels).describe('The first channel'),
   step: integerSetting(1, maxChannels)
     .default(1)
-    .describe('The distance between the channels of the parameters of a template, such as par/{n:1..8}'),
+    .describe('In a template such as par/{n:1..8}, the distance between the channels of consecutive parameters'),
   direction: z
     .enum(['out', 'in'], { error: 'out or in' })
     .default('out')
@@ -33,7 +33,7 @@ const parameterSchema = z.strictObject({
     .enum(forms, { error: `one of ${forms.join(', ')}` })
     .default('byte')
     .describe(
-      'byte: 0..255; word: 0..65535 in two channels, coarse and fine; percent: 0..100; switch: true from 128 on',
+      'byte: 0..255; word: 0..65535 in two channels, coarse and fine; percent: 0..100; switch: true from 128 upwards',
     ),
   label: z.string({ error: 'text' }).optional().describe('The display name'),
   description: z.string({ error: 'text' }).optional().describe('The purpose'),
@@ -49,7 +49,7 @@ export const settingsSchema = z.strictObject({
       error: ({ input }) => `expected an IPv4 address of this machine, got ${JSON.stringify(input)}`,
     })
     .default('')
-    .describe('The local IPv4 address of the network with the lights; default: the system decides'),
+    .describe("The hub's IPv4 address on the lighting network; default: the system decides"),
   to: z
     .array(
       z.union([z.string().refine((ip) => isIPv4(ip), { error: 'an IPv4 address' }), placeSetting()], {
@@ -62,20 +62,20 @@ export const settingsSchema = z.strictObject({
     .max(64)
     .default([])
     .describe(
-      'Send to these receivers only; default: sACN by multicast, Art-Net to the nodes that report the universe',
+      'The only receivers to which the hub sends; default: sACN by multicast, Art-Net to the nodes that report the universe',
     ),
   port: integerSetting(0, 65_535)
     .optional()
-    .describe('UDP port; 0: any free one; default: 5568 for sACN, 6454 for Art-Net'),
+    .describe('The UDP port; 0: any free port; default: 5568 for sACN, 6454 for Art-Net'),
   name: z
     .string({ error: 'text' })
     .min(1)
     .max(63)
     .default('Patchbay')
-    .describe('The name of the hub for receivers and nodes'),
+    .describe('The name under which the hub appears to receivers and nodes'),
   priority: integerSetting(0, 200).default(100).describe('The priority of the values that the hub sends over sACN'),
-  rate: integerSetting(1, 44).default(44).describe('The maximum number of packets of a universe per second'),
-  allowFrom: networksSetting('Who may send: addresses and networks. Default: anyone'),
+  rate: integerSetting(1, 44).default(44).describe('The maximum number of packets per second for each universe'),
+  allowFrom: networksSetting('Who may send: addresses and networks. Default: everyone'),
   idleTimeout: durationSetting(500)
     .optional()
     .describe('How long a source may be silent; default: 2.5 s over sACN, 10 s over Art-Net'),

@@ -459,7 +459,7 @@ export class Consumer {
       this.#declared--;
       context.log.warn(
         {},
-        `the provider has more than ${context.settings.maxDiscovered} parameters; the others are left out`,
+        `the provider has more than ${context.settings.maxDiscovered} parameters; further parameters are left out`,
       );
       return undefined;
     }

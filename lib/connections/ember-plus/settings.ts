@@ -31,13 +31,13 @@ const identifier = () =>
 const matrixSchema = z.strictObject({
   targets: z
     .string({ error: 'addresses such as "router/out/{n:0..39}"' })
-    .describe('The addresses of the parameters of its targets, in order: router/out/{n:0..39}'),
-  sources: integerSetting(1, maxSignals).describe('How many sources it has'),
-  first: integerSetting(-1_000_000, 1_000_000).default(0).describe('The value that means the first source'),
+    .describe('The addresses of the parameters for the targets, in order: router/out/{n:0..39}'),
+  sources: integerSetting(1, maxSignals).describe('The number of sources'),
+  first: integerSetting(-1_000_000, 1_000_000).default(0).describe('The value that stands for the first source'),
   none: integerSetting(-1_000_000, 1_000_000)
     .optional()
-    .describe('The value that means no source; default: targets cannot be disconnected'),
-  label: z.string({ error: 'text' }).optional().describe('Its name for people'),
+    .describe('The value that stands for no source; default: targets cannot be disconnected'),
+  label: z.string({ error: 'text' }).optional().describe('The display name'),
 });
 
 export const settingsSchema = z
@@ -47,19 +47,24 @@ export const settingsSchema = z
       .array(placeSetting(), { error: `a list of ${placeExpected}` })
       .max(16)
       .default([])
-      .describe('Further places of the same provider, tried in turn when the one in `tcp` does not answer'),
-    listen: portSetting('Be a provider for consumers at this port, or address:port'),
-    allowFrom: networksSetting('Which consumers may connect to `listen`: addresses and networks; default: anybody'),
-    include: globs('The part of the tree that the hub mirrors, as globs of Parameter IDs; default: all', 'Mixer/**'),
-    exclude: globs('The part of it that the hub leaves out', '**/Setup/**'),
+      .describe('Further addresses of the same provider, tried in turn when the address in `tcp` does not answer'),
+    listen: portSetting('Be a provider for consumers on this port, or address:port'),
+    allowFrom: networksSetting('Which consumers may connect to `listen`: addresses and networks; default: everyone'),
+    include: globs('Globs for the Parameter IDs that the hub mirrors; default: everything', 'Mixer/**'),
+    exclude: globs('Globs for the included Parameter IDs that the hub leaves out', '**/Setup/**'),
     expect: expectSetting(
       'Parameters that flow files may use before the provider reports them: Mixer/Gain,F; or a file written by `patchbay types --of`',
     ),
-    maxDiscovered: integerSetting(1, 100_000).default(20_000).describe('The maximum number of parameters'),
+    maxDiscovered: integerSetting(1, 100_000)
+      .default(20_000)
+      .describe('The maximum number of parameters that the hub mirrors'),
     timeout: durationSetting(100, 60_000).default(3000).describe('How long the answer to a request may take'),
-    name: identifier().default('patchbay').describe('A provider: the identifier of the root of the tree'),
-    read: globs('A provider: addresses of the hub that consumers may read', 'desk/**'),
-    write: globs('A provider: addresses of the hub that consumers may write; they may be read as well', 'desk/level'),
+    name: identifier().default('patchbay').describe("A provider: the identifier of the tree's root"),
+    read: globs('A provider: globs for the addresses that consumers may read', 'desk/**'),
+    write: globs(
+      'A provider: globs for the addresses that consumers may write; these may be read as well',
+      'desk/level',
+    ),
     matrices: record(identifier(), matrixSchema)
       .default({})
       .describe('A provider: matrices whose targets are parameters of the hub, by identifier'),
@@ -70,11 +75,13 @@ export const settingsSchema = z
       .enum(['value', 'float32'], { error: 'value or float32' })
       .default('value')
       .describe(
-        'A provider: how values of meters of type F are sent. float32: as bytes with a descriptor, for consumers that read no real numbers',
+        'A provider: how meters of type F are sent. value: as real numbers; float32: as bytes with a descriptor, for consumers that cannot read real numbers',
       ),
     requestsPerSecond: integerSetting(1, 1_000_000)
       .default(10_000)
-      .describe('A provider: how many requests of a consumer are answered per second; more are refused and counted'),
+      .describe(
+        'A provider: how many requests from one consumer are answered per second; further requests are refused and counted',
+      ),
     connectTimeout: durationSetting(100, 60_000).default(5000).describe('How long connecting may take'),
     idleTimeout: durationSetting(300, 600_000)
       .default(10_000)
@@ -85,8 +92,7 @@ export const settingsSchema = z
   .superRefine(({ tcp, listen, hosts }, context) => {
     const add = (message: string) => context.addIssue({ code: 'custom', message });
     if ((tcp === undefined) === (listen === undefined)) add('expected exactly one of `tcp` and `listen`');
-    else if (hosts !== undefined && hosts.length > 0 && tcp === undefined)
-      add('expected `hosts` only together with `tcp`');
+    else if (hosts !== undefined && hosts.length > 0 && tcp === undefined) add('expected `hosts` only if `tcp` is set');
   });
 
 export type EmberPlusSettings = z.output<typeof settingsSchema>;
@@ -124,7 +130,7 @@ export function roleMistakes(settings: EmberPlusSettings): readonly SettingMista
     if (Object.keys(settings[name]).length > 0)
       mistakes.push({
         path: [name],
-        message: `expected \`${name}\` only together with \`${isProvider ? 'tcp' : 'listen'}\``,
+        message: `expected \`${name}\` only if \`${isProvider ? 'tcp' : 'listen'}\` is set`,
       });
   for (const [name, matrix] of Object.entries(settings.matrices)) {
     const targets = targetsOf(matrix);

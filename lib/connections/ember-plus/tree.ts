@@ -160,7 +160,7 @@ export class Tree {
     if (!isWritable && !this.#readable(address)) return undefined;
     if (type === 'T' && !isWritable) return undefined; // an event that no consumer may fire
     if (this.#leaves.size >= maxShared) {
-      this.#options.log.warn({}, `expected at most ${maxShared} parameters to show; the others are left out`);
+      this.#options.log.warn({}, `expected at most ${maxShared} parameters to show; further parameters are left out`);
       return undefined;
     }
     const parts = address.split('/');

@@ -74,7 +74,7 @@ export class Writes {
   /** Refuses writes to an expected parameter while the provider does not have it. */
   refuse(id: string): void {
     const { context } = this.#options;
-    const reason = `${id}: the provider does not have this parameter at the moment`;
+    const reason = `${id}: the provider currently does not have this parameter`;
     const refuse = () => {
       throw new HubError('unavailable', reason);
     };

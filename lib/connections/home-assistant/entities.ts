@@ -222,7 +222,7 @@ export class Entities {
     const target = { area_id: areas, label_id: labels };
     const done = (outcome: Outcome) => {
       if ('error' in outcome) {
-        this.#session.fail(`the entities of areas and labels: ${outcome.error.message}`);
+        this.#session.fail(`cannot read the entities of the areas and labels: ${outcome.error.message}`);
         return;
       }
       const result = isJsonObject(outcome.result) ? outcome.result : {};
@@ -363,7 +363,7 @@ export class Entities {
     if (this.#isFull) {
       this.#isFull = false;
       const { maxDiscovered } = context.settings;
-      context.log.warn({}, `more than ${maxDiscovered} parameters were discovered; the others are left out`);
+      context.log.warn({}, `more than ${maxDiscovered} parameters were discovered; further parameters are left out`);
     }
   }
 

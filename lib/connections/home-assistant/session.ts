@@ -132,7 +132,7 @@ export class Session {
     this.#isRefused = false;
     this.#timers.add(
       scheduler.schedule(() => {
-        if (!this.#isSignedIn) this.#link.fail(`the hub was not signed in within ${settings.connectTimeout / 1000} s`);
+        if (!this.#isSignedIn) this.#link.fail(`the hub could not sign in within ${settings.connectTimeout / 1000} s`);
       }, settings.connectTimeout),
     );
     this.#keepAlive();
@@ -211,7 +211,7 @@ export class Session {
 
   #refuse(bytes: Buffer, reason: string): void {
     this.#options.context.wire('in', bytes, reason);
-    this.#options.context.log.warn({}, `a message was refused: ${reason}`);
+    this.#options.context.log.warn({}, `rejected a message: ${reason}`);
   }
 
   #handle(message: Readonly<Record<string, unknown>>): void {
@@ -223,7 +223,7 @@ export class Session {
       this.#options.signedIn();
     } else if (type === 'auth_invalid') {
       this.#isRefused = true;
-      this.#link.fail(`Home Assistant refused the token: ${sentenceIn(message.message) ?? 'without a reason'}`);
+      this.#link.fail(`Home Assistant refused the token: ${sentenceIn(message.message) ?? 'it gave no reason'}`);
     } else if (typeof id === 'number') this.#answered(id, message);
   }
 
@@ -244,7 +244,7 @@ export class Session {
 
 function errorIn(error: unknown): { readonly code: string; readonly message: string } {
   const { code, message } = isJsonObject(error) ? error : {};
-  return { code: String(code ?? 'unknown_error').slice(0, 100), message: sentenceIn(message) ?? 'without a reason' };
+  return { code: String(code ?? 'unknown_error').slice(0, 100), message: sentenceIn(message) ?? 'it gave no reason' };
 }
 
 function sentenceIn(text: unknown): string | undefined {

@@ -81,13 +81,13 @@ export const settingsSchema = z.strictObject({
     .array(urlSetting(), { error: 'a list of addresses' })
     .max(16)
     .default([])
-    .describe('Further addresses of the same Home Assistant, tried in turn when the one in url does not answer'),
+    .describe('Further addresses of the same Home Assistant, tried in turn when the address in url does not answer'),
   token: z
     .string({ error: 'a long-lived access token, as { env } or { file }' })
     .min(1, { error: 'a long-lived access token, as { env } or { file }' })
     .describe('A long-lived access token, as { env } or { file }'),
   tls: trustSetting(
-    'How https:// is verified; default: as browsers do',
+    'How https:// is verified; default: as in browsers',
     'SHA-256 fingerprint of the only certificate to trust',
   ),
   values: record(parameterIdSetting, valueSchema)
@@ -97,10 +97,10 @@ export const settingsSchema = z.strictObject({
     .strictObject({
       include: strings("globs of entities such as 'light.*'")
         .default([])
-        .describe('Globs of the entities that become parameters'),
+        .describe('Globs for the entities that become parameters'),
       exclude: strings("globs of entities such as 'sensor.*_signal'")
         .default([])
-        .describe('Globs of entities that do not'),
+        .describe('Globs for entities that do not become parameters'),
       areas: strings("area IDs such as 'kitchen'")
         .default([])
         .describe('The IDs of areas whose entities become parameters'),
@@ -109,9 +109,9 @@ export const settingsSchema = z.strictObject({
         .describe('The IDs of labels whose entities become parameters'),
     })
     .optional()
-    .describe('Entities that become parameters by themselves: light.kitchen, light.kitchen/brightness'),
+    .describe('Entities that become parameters automatically: light.kitchen, light.kitchen/brightness'),
   expect: expectSetting(
-    'Discovered parameters that flow files may use before Home Assistant reports them: light.kitchen,B; or a file written by `patchbay types --of`',
+    'Discovered parameters that flow files may name before Home Assistant reports them: light.kitchen,B; or a file written by `patchbay types --of`',
   ),
   maxDiscovered: integerSetting(1, 100_000).default(20_000).describe('The maximum number of discovered parameters'),
   connectTimeout: durationSetting(100, 60_000).default(5000).describe('How long connecting and signing in may take'),
@@ -182,9 +182,10 @@ export function domainOf(entityId: string): string {
 function readItem(id: string, { entity, attribute, type, service, data }: ValueSettings): Item | SettingMistake {
   const call = service === undefined ? undefined : callOf(service, data ?? {});
   if (data !== undefined && call === undefined)
-    return { path: ['data'], message: 'expected `service` together with `data`' };
+    return { path: ['data'], message: 'expected `service`, because `data` is set' };
   if (entity === undefined) {
-    if (attribute !== undefined) return { path: ['attribute'], message: 'expected `entity` together with `attribute`' };
+    if (attribute !== undefined)
+      return { path: ['attribute'], message: 'expected `entity`, because `attribute` is set' };
     const usual = typeof service === 'object' ? 'B' : JSON.stringify(data ?? {}).includes('{value}') ? 'S' : 'T';
     const part: Part = { type: type ?? usual, isWriteOnly: true, call: call! };
     return { id, entityId: undefined, name: '', part, type: part.type };
@@ -210,7 +211,7 @@ function findPart(
   type: ValueType | undefined,
 ): readonly [name: string, part: Part] | SettingMistake {
   if (attribute !== undefined) {
-    if (name !== '') return { path: ['attribute'], message: 'expected an attribute only for an entity without a part' };
+    if (name !== '') return { path: ['attribute'], message: 'expected no `attribute`, because `entity` names a part' };
     const [partName, part] = partOfAttribute(domain, attribute) ?? [];
     if (part !== undefined && (type === undefined || type === part.type)) return [partName!, part];
     if (type === undefined)
@@ -225,7 +226,7 @@ function findPart(
     const canBeOther = part.read === undefined && part.fired === undefined && part.isWriteOnly !== true;
     return type === undefined || type === part.type || canBeOther
       ? [name, part]
-      : { path: ['type'], message: `expected ${part.type}, the type of this value, or nothing` };
+      : { path: ['type'], message: `expected ${part.type}, which is the type of this value, or no \`type\`` };
   }
   if (domain === 'event') return [name, eventPart(name)];
   return {

@@ -130,7 +130,7 @@ export class Writes {
       if (live.waiting.length >= maxPresses) {
         context.log.warn(
           { parameter: live.id },
-          `more than ${maxPresses} presses wait; one was dropped`,
+          `more than ${maxPresses} presses are waiting; one was dropped`,
           'press dropped',
         );
         return;

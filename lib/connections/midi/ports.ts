@@ -73,12 +73,12 @@ class PortLink implements Link {
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#lastOutput = `${this.#lastOutput} ${text}`.replaceAll(/\s+/g, ' ').trim().slice(-maxLastOutput);
     });
-    this.#watch = setTimeout(() => this.#close('the process of the port stopped responding'), hangingMs);
+    this.#watch = setTimeout(() => this.#close("the port's process stopped responding"), hangingMs);
     child.on('error', (error) => this.#close(error.message));
     child.on('exit', (code, signal) => {
       const end = () => {
         const causes = [signal ?? `exit code ${code}`, this.#lastOutput].filter((one) => one !== '');
-        this.#close(`the process of the port ended: ${causes.join(': ')}`);
+        this.#close(`the port's process ended: ${causes.join(': ')}`);
       };
       if (child.connected)
         child.once('disconnect', () => setImmediate(end)); // the last message, which contains the fault, may still arrive

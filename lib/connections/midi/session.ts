@@ -106,7 +106,7 @@ export class MidiSession {
       if (this.#isOpen) this.#waiting.set(item, value); // otherwise, it is sent when the device is online
     } else if (!this.#isOpen) this.#events.lost('a trigger was dropped: the device is offline');
     else if (this.#triggers.length >= maxTriggers)
-      this.#events.lost(`a trigger was dropped: ${maxTriggers} are waiting`);
+      this.#events.lost(`a trigger was dropped: ${maxTriggers} triggers are already waiting`);
     else this.#triggers.push(item);
     if (this.#isOpen) this.#send();
   }
@@ -121,7 +121,11 @@ export class MidiSession {
     const frames = this.#framer.push(bytes);
     const { droppedBytes } = this.#framer;
     if (droppedBytes > this.#dropped) {
-      this.#events.wire('in', bytes.subarray(0, 64), `${droppedBytes - this.#dropped} bytes are part of no message`);
+      this.#events.wire(
+        'in',
+        bytes.subarray(0, 64),
+        `${droppedBytes - this.#dropped} bytes do not belong to a message`,
+      );
       this.#dropped = droppedBytes;
     }
     const values = new Map<Item, Value>();

@@ -29,10 +29,11 @@ const numberSetting = (least: number, most: number) =>
   });
 
 const hexPattern = /^(?:[\da-f]{2}|\?\?|\s)+$/i;
-const sysexError = "bytes in hex from F0 to F7 such as 'F0 7F ?? 06 02 F7', where ?? is any byte; or true for all";
+const sysexError =
+  "bytes in hex from F0 to F7 such as 'F0 7F ?? 06 02 F7', where ?? is any byte; or true for all messages";
 
 const parameterSchema = z.strictObject({
-  note: numberSetting(0, 127).optional().describe('The number of a note: 60 is the middle C'),
+  note: numberSetting(0, 127).optional().describe('The number of a note: 60 is middle C'),
   control: numberSetting(0, 127).optional().describe('The number of a control change'),
   nrpn: numberSetting(0, 16_383).optional().describe('The number of a non-registered parameter (NRPN)'),
   rpn: numberSetting(0, 16_383).optional().describe('The number of a registered parameter (RPN)'),
@@ -43,7 +44,7 @@ const parameterSchema = z.strictObject({
   sysex: z
     .union([z.literal(true), z.string().regex(hexPattern, { error: sysexError })], { error: sysexError })
     .optional()
-    .describe('A system exclusive message as hex, as a trigger; true: all of them as text'),
+    .describe('A system exclusive message in hex, as a trigger; true: all such messages as text'),
   realTime: z
     .enum(Object.keys(realTimeBytes) as RealTime[], { error: `one of ${Object.keys(realTimeBytes).join(', ')}` })
     .optional()
@@ -52,27 +53,29 @@ const parameterSchema = z.strictObject({
   bits: z
     .union([z.literal(7), z.literal(14)], { error: '7 or 14' })
     .optional()
-    .describe('The size of a control change or of an RPN and NRPN; default: 7 of a control change, otherwise 14'),
+    .describe('The size of a control change, an RPN or an NRPN in bits; default: 7 for a control change, otherwise 14'),
   range: z
     .tuple([z.number(), z.number()], { error: 'two numbers such as [0, 1]' })
     .refine(([from, to]) => from !== to, { error: 'expected two different numbers' })
     .optional()
-    .describe('The values at the ends of the scale; default: the numbers of the messages'),
+    .describe('The values at both ends; default: the numbers in the messages'),
   as: z
     .enum(['switch', 'value', 'trigger'], { error: 'switch, value or trigger' })
     .optional()
     .describe(
-      'switch: true or false; value: a number; trigger: fires when it is pressed. Default: switch of a note, otherwise value',
+      'switch: true or false; value: a number; trigger: fires when the number is greater than 0. Default: switch for a note, otherwise value',
     ),
-  on: integerSetting(0, 16_383).optional().describe('The number that the hub sends for true; default: the largest'),
+  on: integerSetting(0, 16_383)
+    .optional()
+    .describe('The number that the hub sends for true; default: the largest number'),
   off: integerSetting(0, 16_383).default(0).describe('The number that the hub sends for false'),
   direction: z
     .enum(['in', 'out', 'both'], { error: 'in, out or both' })
     .default('in')
-    .describe('in: from the device; out: to the device; both: a control that also moves or lights'),
+    .describe('in: from the device; out: to the device; both: a control that also moves or lights up'),
   touch: numberSetting(0, 127)
     .optional()
-    .describe('The note that is on while a hand is at the control: the hub sends nothing meanwhile'),
+    .describe('The note that is on while a hand touches the control; during this time, the hub sends nothing to it'),
   label: z.string({ error: 'text' }).optional().describe('The display name'),
   description: z.string({ error: 'text' }).optional().describe('The purpose'),
 });
@@ -99,21 +102,21 @@ export const settingsSchema = z
       .union([name(), z.strictObject({ in: name().optional(), out: name().optional() })], { error: portError })
       .optional()
       .describe(
-        'The name or the beginning of the name of a MIDI port of this machine, or { in, out }; * stands for anything',
+        'A MIDI port of this machine: its name or the beginning of its name, in which * stands for any text; or { in, out }',
       ),
     virtual: name().optional().describe('Create a MIDI port with this name for other programs (Linux and macOS)'),
     path: z
       .union([path(), z.strictObject({ in: path().optional(), out: path().optional() })], { error: pathError })
       .optional()
-      .describe('The path of a raw MIDI device: /dev/snd/midiC1D0, or { in, out }'),
-    tcp: placeSetting().optional().describe('Connect to a device that speaks MIDI over TCP: host:port'),
+      .describe('The path of a raw MIDI device, such as /dev/snd/midiC1D0; or { in, out }'),
+    tcp: placeSetting().optional().describe('Connect to a device that supports MIDI over TCP: host:port'),
     serial: z
       .union(
         [
           z.string().min(1),
           z.strictObject({
             path: z.string().min(1).describe('The path of the port'),
-            baudRate: integerSetting(300, 4_000_000).default(31_250).describe('The speed'),
+            baudRate: integerSetting(300, 4_000_000).default(31_250).describe('The speed in baud'),
           }),
         ],
         {
@@ -121,24 +124,22 @@ export const settingsSchema = z
         },
       )
       .optional()
-      .describe('A serial port with MIDI; 31,250 baud unless { path, baudRate } sets another speed'),
+      .describe('A serial port at 31,250 baud, or { path, baudRate }'),
     parameters: record(z.string().meta({ description: 'A Parameter ID; {n:1..8} stands for several' }), parameterSchema)
       .default({})
       .describe('The parameters, by ID, with their messages'),
     hold: durationSetting(0, 60_000)
       .default(300)
       .describe(
-        'How long the hub sends nothing to a control after a hand has moved it; then it sends the newest value',
+        'How long the hub sends nothing to a control after a hand has moved it; afterwards, the hub sends the newest value',
       ),
     quiet: durationSetting(0, 60_000)
       .default(0)
-      .describe(
-        'How long the hub ignores a control that it has moved itself, for faders that report how their motor moves',
-      ),
+      .describe("How long the hub ignores a control after moving it, for faders that report their motor's movement"),
     rate: integerSetting(1, 100_000)
       .default(1000)
       .describe('The maximum number of messages that the hub sends per second'),
-    connectTimeout: durationSetting(100, 60_000).default(5000).describe('How long opening may take'),
+    connectTimeout: durationSetting(100, 60_000).default(5000).describe('How long opening the device may take'),
     idleTimeout: durationSetting(100, 600_000)
       .optional()
       .describe('How long the device may be silent, for devices that send active sensing; default: no limit'),
@@ -210,14 +211,15 @@ function addItems(id: string, settings: ParameterSettings, items: Item[], ids: S
   const isSysex = kind === 'sysex';
   const isEvent = kind === 'realTime' || (isSysex && settings.sysex !== true);
   if ((isEvent || isSysex) && (as ?? bits ?? range) !== undefined)
-    return { path: [], text: `expected neither \`as\`, \`bits\` nor \`range\` of \`${kind}\`` };
-  if (isEvent && direction === 'both') return { path: ['direction'], text: `expected in or out of \`${kind}\`` };
+    return { path: [], text: `expected no \`as\`, \`bits\` or \`range\` for \`${kind}\`` };
+  if (isEvent && direction === 'both') return { path: ['direction'], text: `expected in or out for \`${kind}\`` };
   if (direction !== 'in' && isSysex && String(settings.sysex).includes('??'))
     return { path: ['sysex'], text: 'expected a message without ?? if the hub sends it' };
-  if (as === 'trigger' && direction === 'both') return { path: ['direction'], text: 'expected in or out of a trigger' };
+  if (as === 'trigger' && direction === 'both')
+    return { path: ['direction'], text: 'expected in or out for a trigger' };
   const hasBits = ['control', 'nrpn', 'rpn'].includes(kind);
   if (bits !== undefined && !hasBits)
-    return { path: ['bits'], text: 'expected `bits` only of a control change, an NRPN or an RPN' };
+    return { path: ['bits'], text: 'expected `bits` only for a control change, an NRPN or an RPN' };
   const is14 = kind === 'bend' || (hasBits && (bits ?? (kind === 'control' ? 7 : 14)) === 14);
   const max = is14 ? 16_383 : 127;
   const form = isEvent ? 'trigger' : isSysex ? 'text' : (as ?? (kind === 'note' ? 'switch' : 'value'));

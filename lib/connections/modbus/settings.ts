@@ -22,48 +22,50 @@ const unitSetting = () => z.union([integerSetting(0, 255), z.string({ error: uni
 const wordOrderSetting = () => z.enum(['high-first', 'low-first'], { error: 'high-first or low-first' });
 
 const parameterSchema = z.strictObject({
-  coil: addressSetting('The address of its coil, counted from 0'),
-  discrete: addressSetting('The address of its discrete input, counted from 0'),
-  input: addressSetting('The address of its input register, counted from 0'),
-  holding: addressSetting('The address of its holding register, counted from 0'),
+  coil: addressSetting('The address of the coil, counted from 0'),
+  discrete: addressSetting('The address of the discrete input, counted from 0'),
+  input: addressSetting('The address of the input register, counted from 0'),
+  holding: addressSetting('The address of the holding register, counted from 0'),
   stride: integerSetting(1, 65_535)
     .optional()
-    .describe('The distance between the addresses of a template; default: its size'),
-  unitId: unitSetting().optional().describe('The unit that it belongs to; with variables of the ID: "{u}"'),
+    .describe('The distance between the addresses in a template; default: the size of the value'),
+  unitId: unitSetting().optional().describe('The unit of the parameter; may contain variables from the ID: "{u}"'),
   as: z
     .enum(registerTypes, { error: `one of ${registerTypes.join(', ')}` })
     .default('u16')
-    .describe('The type of its value: u16, i16, u32, i32, f32 or text; 32 bits are two registers'),
-  length: integerSetting(1, 120).optional().describe('The length of its text in registers, two characters each'),
-  bit: integerSetting(0, 15).optional().describe('Its bit in the register; 0 is the lowest'),
+    .describe('The type of the value: u16, i16, u32, i32, f32 or text; a value of 32 bits takes two registers'),
+  length: integerSetting(1, 120)
+    .optional()
+    .describe('The length of the text in registers, each of which contains two characters'),
+  bit: integerSetting(0, 15).optional().describe('The bit in the register; 0 is the lowest'),
   wordOrder: wordOrderSetting()
     .optional()
-    .describe('Which of two registers comes first; default: that of the connection'),
+    .describe('Which of two registers comes first; default: as for the connection'),
   scale: z
     .number({ error: 'a number other than 0' })
     .refine((scale) => scale !== 0, { error: 'expected a number other than 0, got 0' })
     .default(1)
-    .describe('Its value is the number in the register times this'),
-  offset: z.number({ error: 'a number' }).default(0).describe('This is added to its value'),
+    .describe('The factor by which the number in the register is multiplied'),
+  offset: z.number({ error: 'a number' }).default(0).describe('The number that is added after multiplying by `scale`'),
   unknownIf: z.number({ error: 'a number' }).optional().describe('The number in the register that means unknown'),
   access: z
     .enum(['read-only', 'write-only', 'read-write'], { error: 'one of read-only, write-only, read-write' })
     .optional()
-    .describe('Default: read-write for coils and holding registers; write-only ones are never read'),
+    .describe('Default: read-write for coils and holding registers; write-only registers are never read'),
   confirm: z
     .enum(['read', 'answer'], { error: 'read or answer' })
     .optional()
-    .describe('How a write is confirmed; default: that of the connection'),
-  every: durationSetting(10).optional().describe('How often it is read; default: that of the connection'),
-  label: text('Its name for people'),
-  unit: text('The unit of its value'),
-  min: bound('The least value; lower ones are refused'),
-  max: bound('The greatest value; higher ones are refused'),
-  step: bound('The step of its values'),
+    .describe('How a write is confirmed; default: as for the connection'),
+  every: durationSetting(10).optional().describe('How often the parameter is read; default: as for the connection'),
+  label: text('The display name'),
+  unit: text('The unit of the value'),
+  min: bound('The minimum value; lower values are refused'),
+  max: bound('The maximum value; higher values are refused'),
+  step: bound('The increment'),
   choices: record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
     .optional()
-    .describe('All of its values, by their names; others are refused'),
-  description: text('What it is for'),
+    .describe('All values by name; other values are refused'),
+  description: text('The purpose'),
   class: z
     .enum(valueClasses, { error: `one of ${valueClasses.join(', ')}` })
     .optional()
@@ -76,7 +78,7 @@ const serialSchema = z.union(
   [
     z.string().min(1),
     z.strictObject({
-      path: z.string().min(1).describe('Its path, such as /dev/ttyUSB0'),
+      path: z.string().min(1).describe('The path, such as /dev/ttyUSB0'),
       baudRate: integerSetting(50, 4_000_000).default(19_200).describe('Bits per second'),
       dataBits: z.literal([7, 8]).default(8).describe('Data bits'),
       stopBits: z.literal([1, 2]).default(1).describe('Stop bits'),
@@ -95,20 +97,22 @@ export const settingsSchema = z
       .array(placeSetting(), { error: `a list of ${placeExpected}` })
       .max(16)
       .default([])
-      .describe('Further places of the same device, tried in turn when the one in `tcp` does not answer'),
+      .describe('Further addresses of the same device, tried in turn when the address in `tcp` does not answer'),
     serial: serialSchema
       .optional()
       .describe('Use a serial port: its path, or { path, baudRate, dataBits, stopBits, parity }'),
-    listen: portSetting('Be a server for clients over TCP at this port, or address:port'),
-    server: z.boolean().default(false).describe('true: be a server at the serial port; default: be its client'),
+    listen: portSetting('Be a server for clients over TCP on this port, or address:port'),
+    server: z.boolean().default(false).describe('true: be a server at the serial port instead of a client'),
     framing: z
       .enum(['tcp', 'rtu'], { error: 'tcp or rtu' })
       .optional()
       .describe(
-        'tcp: with the header of Modbus TCP; rtu: with a checksum, as behind some converters. Default: by the way',
+        'tcp: with a Modbus TCP header; rtu: with a checksum, as some converters require. Default: tcp over TCP, rtu at a serial port',
       ),
-    allowFrom: networksSetting('Which clients may connect to `listen`: addresses and networks; default: anybody'),
-    unitId: integerSetting(0, 255).default(1).describe('The unit, also called slave or server address'),
+    allowFrom: networksSetting('Which clients may connect to `listen`: addresses and networks; default: everyone'),
+    unitId: integerSetting(0, 255)
+      .default(1)
+      .describe('The unit, which is also called the slave address or server address'),
     parameters: record(
       z.string().meta({ description: 'A Parameter ID; {n:1..32} and {side:L|R} stand for several' }),
       parameterSchema,
@@ -120,26 +124,32 @@ export const settingsSchema = z
     confirm: z
       .enum(['read', 'answer'], { error: 'read or answer' })
       .default('read')
-      .describe('How a write is confirmed. read: the hub reads the value back; answer: the device accepts it'),
-    gap: integerSetting(0, 120).default(8).describe('How many unused registers may be read to join two reads'),
-    maxRegisters: integerSetting(1, 125).default(125).describe('How many registers the device lets be read at once'),
+      .describe('How a write is confirmed. read: the hub reads the value back; answer: the device accepts the write'),
+    gap: integerSetting(0, 120).default(8).describe('How many unused registers may be read to join two reads into one'),
+    maxRegisters: integerSetting(1, 125)
+      .default(125)
+      .describe('How many registers can be read from the device at once'),
     writeSeveral: z
       .boolean()
       .default(false)
-      .describe('true: also write a single item with function 15 or 16, for devices that lack 5 and 6'),
+      .describe(
+        'true: use functions 15 and 16 to write single items as well, for devices that do not support functions 5 and 6',
+      ),
     window: integerSetting(1, 16).default(1).describe('How many requests may wait for answers over TCP'),
     timeout: durationSetting(10, 60_000).default(1000).describe('How long an answer may take'),
     retries: integerSetting(0, 10).default(1).describe('How often a request without an answer is sent again'),
     spacing: durationSetting(0, 10_000)
       .optional()
-      .describe('The pause before each request; default: 0 over TCP, 5 ms else'),
-    connectTimeout: durationSetting(100, 60_000).default(5000).describe('How long a connect over TCP may take'),
+      .describe('The pause before each request; default: 0 over TCP, otherwise 5 ms'),
+    connectTimeout: durationSetting(100, 60_000)
+      .default(5000)
+      .describe('How long an attempt to connect over TCP may take'),
     idleTimeout: durationSetting(100)
       .optional()
-      .describe('A server: how long clients may be silent before the values are stale; default: any time'),
+      .describe('A server: how long clients may be silent before the values are stale; default: no limit'),
     requestsPerSecond: integerSetting(1, 1_000_000)
       .default(10_000)
-      .describe('A server: how many requests are answered in a second; more are refused and counted'),
+      .describe('A server: how many requests are answered per second; further requests are refused and counted'),
     onLoss: lossSetting('the device'),
     simulate: z.boolean().default(false).describe('true: run without a device; every write is confirmed immediately'),
   })
@@ -147,10 +157,9 @@ export const settingsSchema = z
     const add = (message: string) => context.addIssue({ code: 'custom', message });
     if ([tcp, serial, listen].filter((way) => way !== undefined).length !== 1)
       add('expected exactly one of `tcp`, `serial` and `listen`');
-    else if (hosts !== undefined && hosts.length > 0 && tcp === undefined)
-      add('expected `hosts` only together with `tcp`');
-    else if (server === true && serial === undefined) add('expected `server` only together with `serial`');
-    else if (framing !== undefined && tcp === undefined) add('expected `framing` only together with `tcp`');
+    else if (hosts !== undefined && hosts.length > 0 && tcp === undefined) add('expected `hosts` only if `tcp` is set');
+    else if (server === true && serial === undefined) add('expected `server` only if `serial` is set');
+    else if (framing !== undefined && tcp === undefined) add('expected `framing` only if `tcp` is set');
   });
 
 export type ModbusSettings = z.output<typeof settingsSchema>;

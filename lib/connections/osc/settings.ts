@@ -110,7 +110,7 @@ export const settingsSchema = z
       .union([placeSetting(), z.array(placeSetting()).min(1).max(maxPlaces)], { error: `${placeExpected}, or a list` })
       .optional()
       .describe(
-        'Send over UDP to this host:port, or to each of a list; without `listen`, answers come back to any free port',
+        'Send over UDP to this host:port, or to each entry of a list; without `listen`, answers are received on any free port',
       ),
     listen: portSetting('Receive over UDP on this port, or address:port'),
     tcp: placeSetting().optional().describe('Connect over TCP to this host:port'),
@@ -124,10 +124,10 @@ export const settingsSchema = z
       .enum(['slip', 'length'], { error: 'slip or length' })
       .default('slip')
       .describe(
-        'How packets are divided over TCP: slip as in OSC 1.1, or length, four bytes before each packet, as in OSC 1.0',
+        'How packets are framed over TCP: slip, as in OSC 1.1, or length, with a length of four bytes before each packet, as in OSC 1.0',
       ),
     allowFrom: networksSetting(
-      'Who may send: addresses and networks. Default: the hosts in `udp`, or anyone if there are none',
+      'Who may send: addresses and networks. Default: the hosts in `udp`, or everyone if `udp` is not set',
     ),
     parameters: record(
       z.string().meta({ description: 'A Parameter ID; {n:1..32} and {side:L|R} stand for several' }),
@@ -171,11 +171,11 @@ export const settingsSchema = z
     connectTimeout: durationSetting(100, 60_000).default(5000).describe('How long connecting over TCP may take'),
     idleTimeout: durationSetting(100)
       .optional()
-      .describe('How long the peer may be silent before the values are stale; default: forever'),
+      .describe('How long the peer may be silent before the values are stale; default: no limit'),
     onLoss: lossSetting('the peer'),
     messagesPerSecond: integerSetting(1, 1_000_000)
       .default(100_000)
-      .describe('The maximum number of messages per second; more are refused and counted'),
+      .describe('How many messages are accepted per second; further messages are refused and counted'),
     tree: z
       .strictObject({
         read: globs('Addresses of the hub that may be read: ["desk/**"]'),
@@ -184,7 +184,7 @@ export const settingsSchema = z
           .string({ error: 'an OSC address such as "/hub"' })
           .regex(/^(?:\/[^\s#*,/?\x5b\x5d{}]+)*$/, { error: 'an OSC address such as "/hub", or no text at all' })
           .default('')
-          .describe('The prefix of the addresses of the hub: "/hub" turns desk/level into /hub/desk/level'),
+          .describe('The prefix of all addresses in the hub: "/hub" turns desk/level into /hub/desk/level'),
       })
       .optional()
       .describe('Lets senders read and write parameters of the whole hub; default: not allowed'),
@@ -206,7 +206,7 @@ function transportMistake({
 }: Partial<z.input<typeof settingsSchema>>): string | undefined {
   const ways = [udp ?? listen, tcp, tcpListen].filter((way) => way !== undefined).length;
   if (ways !== 1) return 'expected exactly one of `tcp`, `tcpListen`, and `udp` or `listen`';
-  if (hosts !== undefined && hosts.length > 0 && tcp === undefined) return 'expected `hosts` only together with `tcp`';
+  if (hosts !== undefined && hosts.length > 0 && tcp === undefined) return 'expected `hosts` only if `tcp` is set';
   return undefined;
 }
 

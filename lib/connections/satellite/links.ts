@@ -95,7 +95,7 @@ export async function listenWebSocket(options: PortOptions): Promise<SurfacePort
     perMessageDeflate: false,
     verifyClient: (about: { req: IncomingMessage }) => {
       const isPage = about.req.headers.origin !== undefined;
-      if (isPage) options.refuse('expected a surface, got a web page of a browser');
+      if (isPage) options.refuse('expected a surface, got a web page in a browser');
       return !isPage;
     },
   });

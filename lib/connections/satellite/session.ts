@@ -233,7 +233,7 @@ export class SatelliteSession {
       case 'SET-VARIABLE-VALUE':
       case 'PINCODE-KEY':
       case 'FIRMWARE-UPDATE-INFO':
-        return this.#refused(client, line, 'the hub does not use it');
+        return this.#refused(client, line, 'the hub does not support this command');
       default:
         this.#send(client, 'ERROR', { MESSAGE: `Unknown command: ${command.slice(0, 40)}` });
         return 'expected a command of the protocol';
@@ -254,7 +254,7 @@ export class SatelliteSession {
     const own = this.#ownByDevice.get(deviceId) ?? this.#ownByDevice.get(anyDevice);
     if (own === undefined) {
       this.#events.log(
-        `${client.link.name}: no surface has the device ID ${JSON.stringify(deviceId)}: add it to \`surfaces\``,
+        `${client.link.name}: no entry in \`surfaces\` has the device ID ${JSON.stringify(deviceId)}: add an entry`,
         'unknown surface',
       );
       return 'no surface of this hub has this device ID';
@@ -342,7 +342,7 @@ export class SatelliteSession {
     const { format, keys } = surface;
     const place = readPlaceOfKey(args.get('KEY') ?? '');
     const number = place === undefined ? undefined : numberOf(place, format);
-    if (number === undefined) return `expected a KEY of this device, of ${format.keysTotal}`;
+    if (number === undefined) return `expected a KEY of this device, which has ${format.keysTotal} keys`;
     const key = keys.get(number);
     if (key === undefined) return undefined; // the key is not in the settings
     this.#touchedMs.set(key, this.#options.scheduler.now());

@@ -43,18 +43,22 @@ const colorSetting = () =>
 const textSetting = () =>
   z.string({ error: 'text' }).max(maxTextLength, { error: `text of at most ${maxTextLength} characters` });
 
-const keyExpected = `an integer 0..${highestKey}, "row/column" from 0, or text with variables such as "{n}"`;
+const keyExpected = `an integer 0..${highestKey}, "row/column" counted from 0, or text with variables such as "{n}"`;
 const keySchema = z.strictObject({
   key: z
     .union([integerSetting(0, highestKey), z.string({ error: keyExpected })], { error: keyExpected })
-    .describe('The number of the key from 0, or "row/column" from 0, with variables of the ID: "{n}"'),
-  text: textSetting().optional().describe('Its text until another one is written, with variables of the ID: "CAM {n}"'),
-  color: colorSetting().default('#000000').describe('Its colour until another one is written'),
-  textColor: colorSetting().default('#ffffff').describe('The colour of its text until another one is written'),
-  lampColor: colorSetting().default('#ff0000').describe('Its colour while `lamp` is true'),
-  image: z.boolean().default(false).describe('true: it has the parameter `image`'),
-  encoder: z.boolean().default(false).describe('true: it can be turned, and has the triggers `left` and `right`'),
-  label: z.string({ error: 'text' }).optional().describe('The display name, with variables of the ID'),
+    .describe(
+      'The number of the key, or its position as "row/column", counted from 0; may contain variables from the ID: "{n}"',
+    ),
+  text: textSetting()
+    .optional()
+    .describe('The text until another text is written; may contain variables from the ID: "CAM {n}"'),
+  color: colorSetting().default('#000000').describe('The colour until another colour is written'),
+  textColor: colorSetting().default('#ffffff').describe('The colour of the text until another colour is written'),
+  lampColor: colorSetting().default('#ff0000').describe('The colour while `lamp` is true'),
+  image: z.boolean().default(false).describe('true: the key has the parameter `image`'),
+  encoder: z.boolean().default(false).describe('true: the key can be turned, and has the triggers `left` and `right`'),
+  label: z.string({ error: 'text' }).optional().describe('The display name; may contain variables from the ID'),
 });
 
 const surfaceSchema = z.strictObject({
@@ -70,14 +74,14 @@ const surfaceSchema = z.strictObject({
   )
     .default({})
     .describe('The keys, by ID'),
-  brightness: integerSetting(0, 100, '%').default(100).describe('The brightness until another one is written'),
+  brightness: integerSetting(0, 100, '%').default(100).describe('The brightness until another value is written'),
 });
 
 export const settingsSchema = z
   .strictObject({
     listen: portSetting('Accept surfaces over TCP on this port, or address:port; 16622 is usual'),
     webSocketListen: portSetting('Accept surfaces over WebSocket on this port, or address:port; 16623 is usual'),
-    allowFrom: networksSetting('The addresses and networks from which surfaces may connect; default: any'),
+    allowFrom: networksSetting('The addresses and networks from which surfaces may connect; default: everyone'),
     surfaces: record(
       z.string().meta({ description: 'The first part of the Parameter IDs; {n:1..4} stands for several surfaces' }),
       surfaceSchema,
@@ -86,7 +90,7 @@ export const settingsSchema = z
       .describe('The surfaces, by ID'),
     idleTimeout: durationSetting(1000, 600_000)
       .default(5000)
-      .describe('How long a surface may send nothing before its link ends'),
+      .describe('How long a surface may be silent before its link ends'),
     simulate: z.boolean().default(false).describe('true: run without a network; no surface can connect'),
   })
   .superRefine(({ listen, webSocketListen }, context) => {

@@ -226,7 +226,7 @@ export class SnmpClient {
     this.#isStarting = false;
     if (this.#isOnline || this.#state === null) this.#events.offline();
     this.#isOnline = false;
-    const shown = /ECONNREFUSED/.test(reason) ? 'nothing listens at this UDP port (ECONNREFUSED)' : reason;
+    const shown = /ECONNREFUSED/.test(reason) ? 'nothing is listening on this UDP port (ECONNREFUSED)' : reason;
     this.#report(`${this.#options.transports[0]!.name}: ${shown}`);
     return 0;
   }
@@ -329,7 +329,7 @@ export class SnmpClient {
 
   #refuse(bytes: Buffer, reason: string): void {
     this.#events.wire('in', bytes.subarray(0, shownBytes), reason);
-    this.#options.log.warn({}, `a message was refused: ${reason}`, 'message refused');
+    this.#options.log.warn({}, `rejected a message: ${reason}`, 'rejected message');
   }
 
   #received(bytes: Buffer): void {
@@ -358,7 +358,8 @@ export class SnmpClient {
     this.#events.wire('in', plain);
     sent.timer.unsubscribe();
     if (isRepeat === true && sent.repeats++ < maxRepeats) this.#send(id, sent);
-    else if (isRepeat === true) this.#fail(id, sent, 'the device refuses its own engine ID or clock');
+    else if (isRepeat === true)
+      this.#fail(id, sent, 'the device refuses the engine ID or clock that it has reported itself');
     else if (refusal !== undefined) this.#fail(id, sent, refusal);
     else {
       this.#inFlight.delete(id);
@@ -443,7 +444,7 @@ export class SnmpClient {
     }
     const name = `object ${reading.oids[0]}`;
     if (varbinds.length !== oids.length || varbinds.some(({ oid }, place) => oid !== oids[place])) {
-      this.#fault(name, `the device has answered for other objects than ${reading.oids[0]} and its neighbors`);
+      this.#fault(name, `expected the requested objects from ${reading.oids[0]} on, got other objects`);
       return;
     }
     this.#fault(name, undefined);

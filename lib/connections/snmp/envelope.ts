@@ -74,7 +74,7 @@ export class MessageLimit {
   }
 }
 
-const notAwaited = 'expected the answer to a request that waits for one';
+const notAwaited = 'expected the answer to a pending request';
 
 /** Messages without an envelope, as in tests. */
 export const bare: Envelope = {
@@ -124,9 +124,9 @@ export function communityEnvelope(text: string): Envelope {
     wrap: (pdu) => wrapCommunity(community, pdu),
     unwrap: (bytes, isAwaited) => {
       const message = readFirst(bytes);
-      if (versionOf(message) !== version2c) return 'expected an answer of SNMPv2c';
+      if (versionOf(message) !== version2c) return 'expected an SNMPv2c answer';
       const { community: its, pdu: item, plain } = openCommunity(message, bytes);
-      if (!its.equals(community)) return 'expected an answer with the community of the request';
+      if (!its.equals(community)) return "expected an answer with the request's community";
       const pdu = decodePdu(item);
       return isAwaited(pdu.id) ? { id: pdu.id, pdu, plain } : notAwaited;
     },
@@ -140,13 +140,14 @@ const { unknownEngine, notInTimeWindow } = usmCounters;
 /** Why a device refuses requests, by the counter in the device's report. */
 const refusals: Readonly<Record<string, (user: string) => string>> = {
   [usmCounters.wrongLevel]: (user) =>
-    `the device does not accept the security level of the user ${user}; check auth and priv`,
-  [notInTimeWindow]: (user) => `the device refuses the requests of the user ${user} as outside its time window`,
-  [usmCounters.unknownUser]: (user) => `the device does not know the user ${user}`,
+    `the device does not accept the security level of user ${user}; check auth and priv`,
+  [notInTimeWindow]: (user) =>
+    `the device refuses requests from user ${user}, because they are outside its time window`,
+  [usmCounters.unknownUser]: (user) => `the device does not know user ${user}`,
   [unknownEngine]: () => 'the device refuses the engine ID that it has reported itself',
-  [usmCounters.wrongDigest]: (user) => `the device refuses the password of the user ${user}; check password and auth`,
+  [usmCounters.wrongDigest]: (user) => `the device refuses the password of user ${user}; check password and auth`,
   [usmCounters.notDecrypted]: (user) =>
-    `the device cannot decrypt requests of the user ${user}; check privPassword and priv`,
+    `the device cannot decrypt requests from user ${user}; check privPassword and priv`,
   '1.3.6.1.6.3.12.1.5.0': () => 'the device does not know the context',
 };
 
@@ -169,7 +170,7 @@ export class UserSession implements Envelope {
   get meaningOfSilence(): string | undefined {
     if (this.#engineId === undefined) return undefined;
     const name = JSON.stringify(this.#user.settings.name);
-    return `the device does not answer the user ${name}; check privPassword and priv, or lower maxObjects`;
+    return `the device does not answer user ${name}; check privPassword and priv, or lower maxObjects`;
   }
 
   reset(): void {
@@ -199,15 +200,15 @@ export class UserSession implements Envelope {
 
   unwrap(bytes: Buffer, isAwaited: (id: number) => boolean): Answer | string {
     const item = readFirst(bytes);
-    if (versionOf(item) !== version3) return 'expected an answer of SNMPv3';
+    if (versionOf(item) !== version3) return 'expected an SNMPv3 answer';
     const message = openMessage(item, bytes);
     const level = levelOf(message);
     if (!isAwaited(message.id)) return notAwaited;
     if (level === 0) return this.#unsigned(message);
-    if ((level & this.#user.flags) !== level) return 'expected an answer of the security level of the user';
-    if (message.user !== this.#user.settings.name) return 'expected an answer for the user of the request';
+    if ((level & this.#user.flags) !== level) return "expected an answer with the user's security level";
+    if (message.user !== this.#user.settings.name) return "expected an answer for the request's user";
     if (this.#engineId === undefined || !message.engineId.equals(this.#engineId))
-      return 'expected an answer from the engine of the device';
+      return "expected an answer from the device's engine";
     if (!isAuthentic(message, this.#user)) return 'expected an answer with the right digest';
     const { pdu: content, plain } = contentOf(message, this.#user);
     const pdu = decodePdu(content);
@@ -217,7 +218,7 @@ export class UserSession implements Envelope {
       this.#clock.set(boots, timeS, this.#now());
       return { id, pdu, plain, isRepeat: true };
     }
-    if (level !== this.#user.flags) return 'expected an answer of the security level of the user';
+    if (level !== this.#user.flags) return "expected an answer with the user's security level";
     if (!this.#clock.accepts(boots, timeS, this.#now())) return 'expected an answer within the time window';
     return { id, pdu, plain };
   }
@@ -228,7 +229,7 @@ export class UserSession implements Envelope {
     const pdu = decodePdu(content);
     const { id, engineId, boots, timeS } = message;
     if (pdu.verb !== verbs.report)
-      return this.#user.flags === 0 ? { id, pdu, plain } : 'expected an answer of the security level of the user';
+      return this.#user.flags === 0 ? { id, pdu, plain } : "expected an answer with the user's security level";
     if (pdu.varbinds[0]?.oid !== unknownEngine) return this.#refused(message, pdu, plain);
     if (engineId.length < 5 || engineId.length > 32) return 'expected an engine ID of 5 to 32 bytes';
     this.#engineId = Buffer.from(engineId);
@@ -238,7 +239,7 @@ export class UserSession implements Envelope {
 
   #refused({ id }: SecureMessage, pdu: Pdu, plain: Buffer): Answer | string {
     const sentence = refusals[pdu.varbinds[0]?.oid ?? ''];
-    if (sentence === undefined) return 'expected an answer, got a report that the hub does not know';
+    if (sentence === undefined) return 'expected an answer, got an unknown report';
     return { id, pdu, plain, refusal: sentence(JSON.stringify(this.#user.settings.name)) };
   }
 }

@@ -90,7 +90,7 @@ export function encodeOid(oid: string): Buffer {
 
 /** Returns the OID in an item's content. Errors: `Error` with a readable message. */
 export function decodeOid(bytes: Buffer): string {
-  if (bytes.length === 0 || bytes[bytes.length - 1]! >= 0x80) throw new Error('expected a whole OID');
+  if (bytes.length === 0 || bytes[bytes.length - 1]! >= 0x80) throw new Error('expected a complete OID');
   let text = '';
   let arcs = 0;
   let arc = 0;
@@ -149,7 +149,7 @@ export function asked(oids: readonly string[]): Varbind[] {
 
 /** Decodes an item as a message. Errors: `Error` with a readable message. */
 export function decodePdu({ tag, items }: Item): Pdu {
-  if (tag === trapOfVersion1) throw new Error('expected SNMPv2c or SNMPv3, got a trap of SNMPv1');
+  if (tag === trapOfVersion1) throw new Error('expected SNMPv2c or SNMPv3, got an SNMPv1 trap');
   const [id, error, index, list] = items;
   if (!Object.values<number>(verbs).includes(tag) || items.length !== 4 || list!.tag !== universal.sequence)
     throw new Error('expected an SNMPv2 message');
@@ -230,24 +230,24 @@ const errorNames = [
 export const tooBig = 1;
 
 const errorMeanings: Readonly<Record<string, string>> = {
-  tooBig: 'its answer does not fit in one message',
+  tooBig: 'the answer does not fit into one message',
   noSuchName: 'it has no such object',
   badValue: 'it does not accept the value',
   readOnly: 'the object cannot be written',
-  genErr: 'it could not do it',
+  genErr: 'it could not carry out the request',
   noAccess: 'the community or user may not write the object',
   wrongType: 'the object has another type; check `as`',
   wrongLength: 'the value is too short or too long',
-  wrongEncoding: 'the value is encoded wrongly',
+  wrongEncoding: 'the value is not encoded correctly',
   wrongValue: 'it does not accept the value',
   noCreation: 'it has no such object, and cannot create one',
-  inconsistentValue: 'it does not accept the value at the moment',
+  inconsistentValue: 'it currently does not accept the value',
   resourceUnavailable: 'it lacks the memory or another resource',
   commitFailed: 'it could not store the value',
-  undoFailed: 'it could store only a part of the values',
+  undoFailed: 'it could store only some of the values',
   authorizationError: 'the community or user has no access to the object',
   notWritable: 'the object cannot be written, or not by this community or user',
-  inconsistentName: 'it cannot create the object at the moment',
+  inconsistentName: 'it currently cannot create the object',
 };
 
 /** Returns an error status as a sentence: `it does not accept the value (wrongValue)`. */

@@ -143,7 +143,7 @@ function readOidTemplate(text: string, names: readonly string[], add: (message: 
   if (typeof template === 'string') return void add(template) as undefined;
   for (const part of template)
     if (typeof part !== 'string' && !names.includes(part.name))
-      return void add(`expected only variables of the Parameter ID, got "{${part.name}}"`) as undefined;
+      return void add(`expected only variables from the Parameter ID, got "{${part.name}}"`) as undefined;
   return template;
 }
 
@@ -157,13 +157,13 @@ function parameterDraft(
   const { oid, trap, where, every, ...read } = one;
   const fail = (message: string, ...path: string[]) => void add(message, ...path) as undefined;
   if (oid === undefined && trap === undefined) return fail('expected `oid`, `trap`, or both');
-  if (where !== undefined && trap === undefined) return fail('expected `where` only together with `trap`', 'where');
+  if (where !== undefined && trap === undefined) return fail('expected `where` only if `trap` is set', 'where');
   if (trap !== undefined && settings.traps === undefined)
-    return fail('expected the setting `traps` of the connection, which receives notifications', 'trap');
+    return fail('expected the connection to set `traps`, which receives notifications', 'trap');
   if (trap === undefined && settings.udp === undefined)
     return fail('expected `trap`, because the connection has no `udp`');
   if (trap !== undefined && (read.access !== 'read-only' || read.rate || every !== undefined))
-    return fail('expected no `access`, `rate` or `every` together with `trap`', 'trap');
+    return fail('expected no `access`, `rate` or `every` for a parameter with `trap`', 'trap');
   const draft = draftOf(settings, read, every, add);
   if (draft === undefined || trap === undefined) return draft;
   const values = new Map<string, Value | undefined>(
@@ -274,7 +274,7 @@ export function expectedOf(
   const own = new Set(list.map(({ id }) => id));
   const { list: expected, mistakes } = readExpected(settings.expect, resolvePath, (id, type) => {
     const item = itemOfTables(tables, id);
-    if (item === undefined || own.has(id)) return `expected a parameter of a table, got ${describe(id)}`;
+    if (item === undefined || own.has(id)) return `expected a table parameter, got ${describe(id)}`;
     return item.type === type
       ? undefined
       : `expected the value type ${item.type} for ${JSON.stringify(id)}, got ${type}`;
@@ -341,7 +341,7 @@ export function decodeValue({ type, settings, oid: name }: Item, varbind: Varbin
     if (type !== 'I') return { value: float === undefined ? number : shortestFloat(float) };
     if (Number.isSafeInteger(number)) return { value: number };
     return Number.isInteger(number)
-      ? { fault: `the value of ${oid} exceeds 2^53 and would not be exact; set \`as: 'text'\` for all of its digits` }
+      ? { fault: `the value of ${oid} exceeds 2^53 and would not be exact; set \`as: 'text'\` to get all digits` }
       : faultOf('an integer; set `as: "float"` for others', varbind);
   }
   const value = Number((number * scale + offset).toPrecision(12));

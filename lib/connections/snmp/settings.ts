@@ -40,15 +40,15 @@ const oidSetting = () =>
 const templateSetting = () => z.string({ error: "an OID such as '1.3.6.1.2.1.2.2.1.8.{n}'" });
 
 const aboutShape = {
-  label: text('Its name for people'),
-  unit: text('The unit of its value'),
-  min: bound('The least value; lower ones are refused'),
-  max: bound('The greatest value; higher ones are refused'),
-  step: bound('The step of its values'),
+  label: text('The display name'),
+  unit: text('The unit of the value'),
+  min: bound('The minimum value; lower values are refused'),
+  max: bound('The maximum value; higher values are refused'),
+  step: bound('The increment'),
   choices: record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
     .optional()
-    .describe('All of its values, by their names; others are refused'),
-  description: text('What it is for'),
+    .describe('All values by name; other values are refused'),
+  description: text('The purpose'),
   class: z
     .enum(valueClasses, { error: `one of ${valueClasses.join(', ')}` })
     .optional()
@@ -59,17 +59,17 @@ const valueShape = {
   as: z
     .enum(objectTypes, { error: `one of ${objectTypes.join(', ')}` })
     .default('integer')
-    .describe('The type of its value'),
+    .describe('The type of the value'),
   scale: z
     .number({ error: 'a number other than 0' })
     .refine((scale) => scale !== 0, { error: 'expected a number other than 0, got 0' })
     .default(1)
-    .describe('Its value is the number of the object times this'),
-  offset: z.number({ error: 'a number' }).default(0).describe('This is added to its value'),
+    .describe('The factor by which the number in the object is multiplied'),
+  offset: z.number({ error: 'a number' }).default(0).describe('The number that is added after multiplying by `scale`'),
   unknownIf: z
     .union([z.number(), z.string()], { error: 'a number or text' })
     .optional()
-    .describe('The number or text of the object that means unknown'),
+    .describe('The number or text that means unknown'),
 };
 
 const readShape = {
@@ -77,22 +77,24 @@ const readShape = {
   rate: z
     .boolean()
     .default(false)
-    .describe('true: its value is by how much the counter grows per second, times `scale`'),
+    .describe('true: the value is the amount by which the counter grows per second, multiplied by `scale`'),
   access: z
     .enum(['read-only', 'write-only', 'read-write'], { error: 'one of read-only, write-only, read-write' })
     .default('read-only')
-    .describe('Whether it can be written; write-only ones are never read'),
+    .describe('Who sets the parameter; write-only parameters are never read'),
   confirm: z
     .enum(['read', 'answer'], { error: 'read or answer' })
     .optional()
-    .describe('How a write is confirmed; default: that of the connection'),
+    .describe('How a write is confirmed; default: as for the connection'),
   ...aboutShape,
 };
 
 const parameterSchema = z.strictObject({
   oid: templateSetting()
     .optional()
-    .describe('The OID of its object, with the number of the instance; with variables of the ID: "1.3.6.1.….{n}"'),
+    .describe(
+      'The OID of the object, including the instance number; may contain variables from the ID: "1.3.6.1.….{n}"',
+    ),
   trap: z
     .union(
       [
@@ -103,11 +105,13 @@ const parameterSchema = z.strictObject({
       { error: `${oidExpected}, a list of OIDs, or values by OID` },
     )
     .optional()
-    .describe('The notifications that set it: an OID, several, or the values that they stand for, by OID'),
+    .describe(
+      'The notifications that set the parameter: an OID, a list of OIDs, or the value that each OID stands for',
+    ),
   where: record(templateSetting(), z.union([z.string(), z.number()]))
     .optional()
-    .describe('Only notifications whose objects have these values set it, by OID'),
-  every: durationSetting(100).optional().describe('How often it is read; default: that of the connection'),
+    .describe('Values by OID: a notification sets the parameter only if its objects have these values'),
+  every: durationSetting(100).optional().describe('How often the parameter is read; default: as for the connection'),
   ...readShape,
 });
 export type ParameterSettings = z.output<typeof parameterSchema>;
@@ -122,9 +126,9 @@ const tableSchema = z.strictObject({
   columns: record(z.string().meta({ description: 'The last part of the Parameter ID' }), columnSchema).describe(
     'The columns of the table, by the last part of the Parameter ID',
   ),
-  labels: text('The column whose text is the beginning of the labels'),
-  every: durationSetting(100).optional().describe('How often the table is read; default: that of the connection'),
-  maxRows: integerSetting(1, 10_000).default(1000).describe('How many rows may be read; further ones are left out'),
+  labels: text('The column whose text starts the label of each parameter'),
+  every: durationSetting(100).optional().describe('How often the table is read; default: as for the connection'),
+  maxRows: integerSetting(1, 10_000).default(1000).describe('How many rows are read; further rows are left out'),
 });
 export type TableSettings = z.output<typeof tableSchema>;
 
@@ -133,25 +137,26 @@ const privNames = Object.keys(privProtocols) as [PrivProtocol, ...PrivProtocol[]
 
 const userSchema = z
   .strictObject({
-    name: z.string({ error: 'text' }).min(1).max(32).describe('The name of the user'),
+    name: z.string({ error: 'text' }).min(1).max(32).describe('The user name'),
     auth: z
       .enum(authNames, { error: `one of ${authNames.join(', ')}` })
       .optional()
       .describe('The authentication protocol; default: none'),
-    password: secret('The password for authentication; as { env } or { file }'),
+    password: secret('The authentication password; as { env } or { file }'),
     priv: z
       .enum(privNames, { error: `one of ${privNames.join(', ')}` })
       .optional()
       .describe('The privacy protocol; default: none'),
-    privPassword: secret('The password for privacy; as { env } or { file }; default: `password`'),
+    privPassword: secret('The privacy password; as { env } or { file }; default: `password`'),
     context: z.string({ error: 'text' }).max(255).default('').describe('The context in the device; default: none'),
   })
   .superRefine(({ auth, password, priv, privPassword }, context) => {
     const add = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
-    if (priv !== undefined && auth === undefined) add('priv', 'expected `auth` together with `priv`');
+    if (priv !== undefined && auth === undefined) add('priv', 'expected `auth`, because `priv` is set');
     if (auth !== undefined && password.length < 8) add('password', 'expected a password of at least 8 characters');
-    if (auth === undefined && password !== '') add('password', 'expected `auth` together with `password`');
-    if (privPassword !== '' && priv === undefined) add('privPassword', 'expected `priv` together with `privPassword`');
+    if (auth === undefined && password !== '') add('password', 'expected `auth`, because `password` is set');
+    if (privPassword !== '' && priv === undefined)
+      add('privPassword', 'expected `priv`, because `privPassword` is set');
     if (privPassword !== '' && privPassword.length < 8)
       add('privPassword', 'expected a password of at least 8 characters');
   });
@@ -165,33 +170,33 @@ const trapsSchema = z.strictObject({
     .array(z.string({ error: 'an IP address or a host name' }).min(1).max(255), { error: 'a list of addresses' })
     .max(16)
     .default([])
-    .describe('The addresses of the device as a sender; default: those in `udp` and `hosts`'),
+    .describe('The addresses from which the device sends; default: the hosts in `udp` and `hosts`'),
   community: z
     .string({ error: secretExpected })
     .min(1)
     .max(1024)
     .optional()
-    .describe('The community of notifications; default: that of the connection'),
-  user: userSchema.optional().describe('The user of notifications of SNMPv3; default: that of the connection'),
+    .describe('The community of the notifications; default: as for the connection'),
+  user: userSchema.optional().describe('The user of the SNMPv3 notifications; default: as for the connection'),
   engineId: z
     .string({ error: 'an engine ID in hexadecimal' })
     .regex(/^[\da-fA-F]{10,64}$/, { error: 'expected an engine ID of 5 to 32 bytes in hexadecimal' })
-    .refine((id) => id.length % 2 === 0, { error: 'expected whole bytes' })
+    .refine((id) => id.length % 2 === 0, { error: 'expected an even number of digits' })
     .optional()
-    .describe('The engine ID of the hub, for informs of SNMPv3; default: one of the machine and the connection'),
+    .describe("The hub's engine ID, for SNMPv3 informs; default: computed from the machine and the Connection ID"),
   perSecond: integerSetting(1, 10_000)
     .default(200)
-    .describe('How many notifications are accepted per second; further ones are refused and counted'),
+    .describe('How many notifications are accepted per second; further notifications are refused and counted'),
 });
 
 export const settingsSchema = z
   .strictObject({
-    udp: placeSetting().optional().describe('Ask the device at this host:port; the usual port is 161'),
+    udp: placeSetting().optional().describe('Send requests to the device at this host:port; the usual port is 161'),
     hosts: z
       .array(placeSetting(), { error: `a list of ${placeExpected}` })
       .max(16)
       .default([])
-      .describe('Further places of the same device, tried in turn when the one in `udp` does not answer'),
+      .describe('Further addresses of the same device, tried in turn when the address in `udp` does not answer'),
     community: z
       .string({ error: secretExpected })
       .min(1)
@@ -211,16 +216,16 @@ export const settingsSchema = z
     )
       .default({})
       .describe('Tables whose rows are found by a walk, such as the interfaces of a switch'),
-    expect: expectSetting('Parameters of tables that flow files may name before the device has reported them'),
-    traps: trapsSchema.optional().describe('Receive traps and informs of the device'),
-    every: durationSetting(100).default(5000).describe('How often the parameters are read'),
+    expect: expectSetting('Table parameters that flow files may name before the device reports them'),
+    traps: trapsSchema.optional().describe('Receive traps and informs from the device'),
+    every: durationSetting(100).default(5000).describe('How often the parameters and tables are read'),
     confirm: z
       .enum(['read', 'answer'], { error: 'read or answer' })
       .default('read')
-      .describe('How a write is confirmed. read: the hub reads the value back; answer: the device accepts it'),
+      .describe('How a write is confirmed. read: the hub reads the value back; answer: the device accepts the write'),
     maxObjects: integerSetting(1, 200)
       .default(40)
-      .describe('How many objects a message to or from the device may have'),
+      .describe('How many objects a message to or from the device may contain'),
     window: integerSetting(1, 16).default(1).describe('How many requests may wait for answers'),
     timeout: durationSetting(50, 60_000).default(1000).describe('How long an answer may take'),
     retries: integerSetting(0, 10).default(2).describe('How often a request without an answer is sent again'),
@@ -230,9 +235,9 @@ export const settingsSchema = z
   .superRefine(({ udp, hosts, community, user, traps, tables }, context) => {
     const add = (message: string) => context.addIssue({ code: 'custom', message });
     if (udp === undefined && traps === undefined) add('expected `udp`, `traps`, or both');
-    if (udp === undefined && hosts !== undefined && hosts.length > 0) add('expected `hosts` only together with `udp`');
+    if (udp === undefined && hosts !== undefined && hosts.length > 0) add('expected `hosts` only if `udp` is set');
     if (udp === undefined && tables !== undefined && Object.keys(tables).length > 0)
-      add('expected `tables` only together with `udp`');
+      add('expected `tables` only if `udp` is set');
     if (udp === undefined && traps !== undefined && traps.from.length === 0)
       add('expected `traps.from`, the addresses of the device, because there is no `udp`');
     if (udp !== undefined && (community === undefined) === (user === undefined))

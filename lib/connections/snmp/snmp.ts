@@ -185,7 +185,7 @@ function run(context: ConnectionContext<SnmpSettings>, played?: Transport): Obse
     const accept = (item: Item, input: unknown): Value => {
       client?.expectOnline(item);
       if (expected.has(item.id) && !rows.has(item.id))
-        throw new HubError('unavailable', `${item.id}: the device has not reported such a row`);
+        throw new HubError('unavailable', `${item.id}: the device has not reported this row`);
       return acceptValue(item, input);
     };
     const declaredRow = (item: Item, label: string | undefined): ParameterDeclaration => ({

@@ -174,7 +174,7 @@ export class TableReader {
     const found: (readonly [Item, string | undefined])[] = [];
     const values: (readonly [Item, Varbind])[] = [];
     const there = new Set<string>();
-    let fault = isCut ? `the table has more than ${maxRows} rows; the others are left out` : undefined;
+    let fault = isCut ? `the table has more than ${maxRows} rows; further rows are left out` : undefined;
     for (const [index, cells] of rows) {
       const cell = cells[labelPlace];
       const label = cell?.tag === tags.octets ? textOf(cell.bytes) || undefined : undefined;
@@ -191,7 +191,7 @@ export class TableReader {
               mistake ??
               (isFull
                 ? `expected at most ${maxParameters} parameters in the connection; further rows are left out`
-                : `${id}: the tables have two parameters with this ID; one is left out`);
+                : `${id}: the tables define two parameters with this ID; the second one is left out`);
             continue;
           }
           this.#ids.add(id);

@@ -292,7 +292,7 @@ export class TrapReceiver {
 
   #refuse(bytes: Uint8Array, reason: string): void {
     this.#options.wire('in', bytes.subarray(0, shownBytes), reason);
-    this.#options.log.warn({}, `a notification was refused: ${reason}`, 'notification refused');
+    this.#options.log.warn({}, `rejected a notification: ${reason}`, 'rejected notification');
   }
 
   /** Takes a packet that is within the limit. `take` returns a sentence if it refuses the packet. */
@@ -314,15 +314,15 @@ export class TrapReceiver {
   /** Returns the reason if the message is refused. Errors: `Error` with a readable message. */
   #take(item: Item, bytes: Buffer, sender: Sender): string | undefined {
     if (versionOf(item) !== version2c) return this.#takeSecure(openMessage(item, bytes), sender);
-    if (this.#community === undefined) return 'expected a notification of SNMPv3';
+    if (this.#community === undefined) return 'expected an SNMPv3 notification';
     const { community, pdu: content, plain } = openCommunity(item, bytes);
-    if (!community.equals(this.#community)) return 'expected a notification with the community of the connection';
+    if (!community.equals(this.#community)) return "expected a notification with the connection's community";
     return this.#notify(decodePdu(content), plain, (answer) => sender.send(wrapCommunity(this.#community!, answer)));
   }
 
   #takeSecure(message: SecureMessage, sender: Sender): string | undefined {
     const user = this.#user;
-    if (user === undefined) return 'expected a notification of SNMPv2c';
+    if (user === undefined) return 'expected an SNMPv2c notification';
     const { engineId, boots, timeS } = message;
     const isOwn = engineId.equals(this.#engineId);
     if (!isOwn && isReportable(message)) {
@@ -331,8 +331,8 @@ export class TrapReceiver {
       return undefined;
     }
     if (message.user !== user.settings.name)
-      return `expected a notification of the user ${JSON.stringify(user.settings.name)}`;
-    if (levelOf(message) !== user.flags) return 'expected a notification with the security level of the user';
+      return `expected a notification from user ${JSON.stringify(user.settings.name)}`;
+    if (levelOf(message) !== user.flags) return "expected a notification with the user's security level";
     if (user.flags !== 0 && !isAuthentic(message, user)) return 'expected a notification with the right password';
     const now = this.#options.scheduler.now();
     if (isOwn && user.flags !== 0 && !this.#isTimely(boots, timeS)) {
@@ -343,7 +343,8 @@ export class TrapReceiver {
       return 'expected a notification within the time window';
     const { pdu: content, plain, ...scope } = contentOf(message, user);
     const pdu = decodePdu(content);
-    if ((pdu.verb === verbs.inform) !== isOwn) return 'expected traps of the device, or informs to the hub';
+    if ((pdu.verb === verbs.inform) !== isOwn)
+      return "expected a trap with the device's engine ID, or an inform with the hub's engine ID";
     return this.#notify(pdu, plain, (answer) =>
       sender.send(this.#seal({ id: message.id, pdu: answer, flags: user.flags, user, ...scope })),
     );

@@ -271,7 +271,7 @@ export function openMessage({ items }: Item, bytes: Buffer): SecureMessage {
   if (data === undefined || model === undefined || readInteger(model) !== securityModel)
     throw new Error('expected SNMPv3 with user-based security');
   const [engineId, boots, timeS, user, digest, salt] = readFirst(security!.bytes).items;
-  if (salt === undefined) throw new Error('expected the security parameters of SNMPv3');
+  if (salt === undefined) throw new Error('expected SNMPv3 security parameters');
   return {
     ...{ id: readInteger(id!), flags: flags!.bytes[0] ?? 0, engineId: engineId!.bytes, boots: readInteger(boots!) },
     ...{ timeS: readInteger(timeS!), user: user!.bytes.toString(), digest: digest!.bytes, salt: salt.bytes },

@@ -124,7 +124,7 @@ export class Writes {
     // A device executes either all writes of a request or none. All other writes are sent again without the refused write.
     const refused = writes[index - 1];
     const failed = writes.length === 1 ? writes : refused === undefined ? [] : [refused];
-    this.#failed(failed, `the device refused it: ${errorSentence(error)}`);
+    this.#failed(failed, `the device refused the write: ${errorSentence(error)}`);
     for (const write of writes)
       if (!failed.includes(write) && !this.#waiting.has(write.item))
         this.#waiting.set(write.item, { ...write, isAlone: refused === undefined });

@@ -83,7 +83,7 @@ function decodeBase(bytes: Buffer): Packet | string {
   if ((control & 0x40) !== 0) return 'expected display data, got control data, which TSL UMD 4 does not define';
   const extraBytes = bytes.length < baseBytes + 2 ? -1 : bytes[baseBytes + 1]! & 0x0f;
   if (bytes.length !== baseBytes + 2 + extraBytes)
-    return 'expected the number of bytes that byte 20 of a TSL UMD 4 packet gives';
+    return 'expected the number of bytes that byte 20 of a TSL UMD 4 packet states';
   if (bytes[baseBytes] !== checksum(bytes)) return 'expected a correct checksum in byte 19 of a TSL UMD 4 packet';
   for (const [index, parts] of [leftLamps, rightLamps].entries())
     if (index < extraBytes) readLamps(bytes[baseBytes + 2 + index]!, parts, values);

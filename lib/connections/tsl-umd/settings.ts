@@ -31,13 +31,15 @@ const numberSetting = () =>
   z.union([integerSetting(0, everywhere), z.string({ error: numberExpected })], { error: numberExpected });
 
 const displaySchema = z.strictObject({
-  index: numberSetting().describe('The index, or in 3.1 and 4 the address; with variables of the ID: "{n}"'),
+  index: numberSetting().describe(
+    'The index, or the address in versions 3.1 and 4; may contain variables from the ID: "{n}"',
+  ),
   screen: numberSetting().default(0).describe('The screen of the display, only in version 5'),
   text: z
     .string({ error: 'text' })
     .max(maxTextLength, { error: `text of at most ${maxTextLength} characters` })
     .optional()
-    .describe('The text until another one is written, with variables of the ID: "CAM {n}"'),
+    .describe('The text until another text is written; may contain variables from the ID: "CAM {n}"'),
   label: z.string({ error: 'text' }).optional().describe('The display name'),
 });
 
@@ -55,15 +57,15 @@ export const settingsSchema = z
       .describe('The version of the protocol: 3.1, 4 or 5'),
     listen: portSetting('Receive over UDP on this port, or address:port'),
     tcpListen: portSetting('Receive over TCP on this port, or address:port'),
-    udp: placesSetting('Send over UDP to this host:port, or to each of a list'),
-    tcp: placesSetting('Send over TCP to this host:port, or to each of a list'),
+    udp: placesSetting('Send over UDP to this host:port, or to each entry of a list'),
+    tcp: placesSetting('Send over TCP to this host:port, or to each entry of a list'),
     framing: z
       .enum(['dle', 'length'], { error: 'dle or length' })
       .default('dle')
       .describe(
-        'How packets of version 5 are divided over TCP: by DLE and STX before each packet, or only by the length in the packet',
+        'How packets of version 5 are framed over TCP: dle, with DLE and STX before each packet, or length, which uses only the length in the packet',
       ),
-    allowFrom: networksSetting('Who may send to the hub: addresses and networks; default: anyone'),
+    allowFrom: networksSetting('Who may send to the hub: addresses and networks; default: everyone'),
     displays: record(
       z
         .string()
@@ -75,16 +77,16 @@ export const settingsSchema = z
     refresh: z
       .union([z.literal(false), durationSetting(100)], { error: 'false, or a duration such as "10s"' })
       .default(10_000)
-      .describe('How often all displays are sent again; false: never'),
+      .describe('How often the values of all displays are sent again; false: never'),
     spacing: durationSetting(0, 10_000).default(5).describe('The minimum time between two packets to a destination'),
     connectTimeout: durationSetting(100, 60_000).default(5000).describe('How long connecting over TCP may take'),
     idleTimeout: durationSetting(100)
       .optional()
-      .describe('How long nothing may arrive before the received values are stale; default: forever'),
+      .describe('How long the sender may be silent before the received values are stale; default: no limit'),
     onLoss: lossSetting('the sender'),
     packetsPerSecond: integerSetting(1, 100_000)
       .default(10_000)
-      .describe('The maximum number of received packets per second; more are refused and counted'),
+      .describe('How many received packets are accepted per second; further packets are refused and counted'),
     simulate: z.boolean().default(false).describe('true: run without a network; nothing is sent or received'),
   })
   .superRefine(({ udp, tcp, listen, tcpListen }, context) => {

@@ -243,7 +243,7 @@ function hookMistakes(name: string, hook: HookSettings): SettingMistake[] {
   if (secret !== undefined && token !== undefined)
     found.push({ path, message: 'expected either `secret` or `token`, got both' });
   if (where !== undefined && token === undefined)
-    found.push({ path: [...path, 'where'], message: 'expected `token` together with `where`, got none' });
+    found.push({ path: [...path, 'where'], message: 'expected `token`, because `where` is set' });
   const message = secret === undefined ? undefined : secretMistake(scheme, secret);
   if (message !== undefined) found.push({ path: [...path, 'secret'], message });
   for (const [id, value] of Object.entries(values)) found.push(...valueMistakes([...path, 'values', id], value));

@@ -152,7 +152,7 @@ for (const api of [1, 2] as const) {
       await eventually(() => statusOf(hub, 'it').state === 'failed', 'a module that is refused');
       t.regex(
         reasonOf(hub),
-        new RegExp(`ended ${maxFailedStarts} times before it was ready, at last because it crashes on purpose`),
+        new RegExp(`ended ${maxFailedStarts} times before it was ready, most recently because it crashes on purpose`),
       );
     },
   );
@@ -165,7 +165,7 @@ for (const api of [1, 2] as const) {
       await has(hub, 'program', 1);
       hub.write('it/misbehave', true, writer);
       await eventually(() => isStale(hub, 'program'), 'stale');
-      t.regex(reasonOf(hub), /^module spec-device 1\.2\.3: it crashes later .*; it is started again$/);
+      t.regex(reasonOf(hub), /^module spec-device 1\.2\.3: it crashes later .*; the hub starts it again$/);
       await eventually(() => !isStale(hub, 'program'), 'fresh');
     },
   );
@@ -259,7 +259,7 @@ test.serial(
     t.regex(
       reasonOf(hub),
       new RegExp(
-        `^module spec-device 1\\.2\\.3 was killed ${maxKills} times, at last because it used more than 64 MiB of memory; restart the connection`,
+        `^module spec-device 1\\.2\\.3 was killed ${maxKills} times, most recently because it used more than 64 MiB of memory; restart the connection`,
       ),
     );
     const { restarts } = hub.drivers.get('it')!.state();
@@ -351,12 +351,12 @@ test('a .tgz runs as a folder does; damaged and foreign packages are refused wit
   );
   t.regex(
     await refused(await manifest({ runtime: { ...runtime, permissions: { 'child-process': true } } })),
-    /the module asks for child-process, which the hub does not permit/,
+    /the module requests child-process, which the hub does not permit/,
   );
   await writeModule(folder, { api: 1 });
   t.regex(
     (await t.throwsAsync(openDriver(join(folder, 'main.js'), 'main.js'))).message,
-    /expected a \.tgz, or a folder/,
+    /expected a \.tgz file or a folder/,
   );
 });
 

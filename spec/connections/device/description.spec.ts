@@ -125,7 +125,7 @@ test('mistakes in a table of lengths and in prompts have their places', async (t
     ],
   );
   t.deepEqual(await mistakesOf(t, `{ about: 'It', format: 'hex', frame: { bytes: 3, prompt: 'OK>' }, ${level} }`), [
-    'it.json5:1:50: frame.prompt: expected `prompt` only together with `end`, without `start` or `block`: set `end`, and remove the others',
+    'it.json5:1:50: frame.prompt: expected `prompt` only with `end`, and without `start` or `block`: set `end`, and remove the others',
   ]);
 });
 

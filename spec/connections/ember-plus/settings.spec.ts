@@ -64,9 +64,9 @@ const router = { targets: 'desk/out/{n:0..1}', sources: 2 };
 for (const [settings, mistake] of [
   [{ tcp: '10.0.0.1:9000' }, /expected exactly one of `tcp` and `listen`/],
   [{ listen: undefined }, /expected exactly one of `tcp` and `listen`/],
-  [{ hosts: ['10.0.0.2:9000'] }, /expected `hosts` only together with `tcp`/],
-  [{ expect: ['a,I'] }, /connections\.it\.expect: expected `expect` only together with `tcp`/],
-  [{ listen: undefined, tcp: '10.0.0.1:9000', read: ['a/**'] }, /expected `read` only together with `listen`/],
+  [{ hosts: ['10.0.0.2:9000'] }, /expected `hosts` only if `tcp` is set/],
+  [{ expect: ['a,I'] }, /connections\.it\.expect: expected `expect` only if `tcp` is set/],
+  [{ listen: undefined, tcp: '10.0.0.1:9000', read: ['a/**'] }, /expected `read` only if `listen` is set/],
   [{ listen: undefined, tcp: '10.0.0.1:9000', expect: ['a'] }, /expected a value type S, B, I, F or T after the comma/],
   [{ listen: undefined, tcp: '10.0.0.1:9000', expect: ['a//b,I'] }, /without empty segments/],
   [{ listen: undefined, tcp: '10.0.0.1:9000', expect: ['a,I', 'a,I'] }, /each parameter once/],

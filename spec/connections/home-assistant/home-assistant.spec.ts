@@ -195,7 +195,7 @@ test('two quick toggles toggle twice, and of many values the newest arrives last
   t.is(value(hub, 'level'), 200);
   t.true((await server.calls()).length <= 2);
   for (let presses = 0; presses < 40; presses++) hub.write('home/bell', true, writer);
-  await hub.logged(/more than 16 presses wait; one was dropped/);
+  await hub.logged(/more than 16 presses are waiting; one was dropped/);
   const presses: string[] = [];
   await eventually(async () => presses.push(...(await server.calls())) >= 16, 'presses');
   t.true(presses.length <= 17);

@@ -75,8 +75,8 @@ for (const [settings, mistake] of [
   ["tcp: '10.0.0.1:502', listen: 502", /expected exactly one of `tcp`, `serial` and `listen`/],
   ['every: 1000', /expected exactly one of `tcp`, `serial` and `listen`/],
   ["tcp: '10.0.0.1'", /tcp: expected host:port/],
-  ["listen: 1, hosts: ['10.0.0.1:1']", /expected `hosts` only together with `tcp`/],
-  ['listen: 1, server: true', /expected `server` only together with `serial`/],
+  ["listen: 1, hosts: ['10.0.0.1:1']", /expected `hosts` only if `tcp` is set/],
+  ['listen: 1, server: true', /expected `server` only if `serial` is set/],
   ['listen: 1, parameters: { a: { } }', /expected exactly one of `coil`, `discrete`, `input` and `holding`/],
   [
     'listen: 1, parameters: { a: { coil: 1, input: 2 } }',

@@ -437,7 +437,7 @@ test('what `expect` names takes over what the device announces: rights, metadata
     );
   const isStale = (id: string, stale: boolean) =>
     eventually(() => (hub.find(`home/${id}`)?.device?.staleSince !== undefined) === stale, `${id} stale: ${stale}`);
-  const refused = { message: 'kit01/a: the device does not have this parameter at the moment' };
+  const refused = { message: 'kit01/a: the device currently does not have this parameter' };
   t.throws(() => hub.write('home/kit01/a', true, writer), refused);
   await announce('switch', 'a', { name: 'Lamp', command_topic: 'a/set', state_topic: 'a/state' });
   await announce('binary_sensor', 'motion', { state_topic: 'motion/state' });

@@ -158,7 +158,7 @@ for (const [settings, mistake] of [
     /^2:21: connections\.it\.udp: expected host:port, such as "10\.0\.0\.40:10023", got "10\.0\.0\.1"$/,
   ],
   ["udp: '10.0.0.1:1', tcp: '10.0.0.1:1'", /expected exactly one of `tcp`, `tcpListen`, and `udp` or `listen`/],
-  ["udp: '10.0.0.1:1', hosts: ['10.0.0.2:1']", /expected `hosts` only together with `tcp`/],
+  ["udp: '10.0.0.1:1', hosts: ['10.0.0.2:1']", /expected `hosts` only if `tcp` is set/],
   ["listen: 1, allowFrom: ['10.0.0.0/33']", /allowFrom\[0\]: expected an IP address, or a network/],
   ["listen: 1, queries: [{ send: 'xremote' }]", /queries\[0\]\.send: expected an address such as/],
   ["listen: 1, confirm: 'eco'", /confirm: expected one of none, echo, ask, got "eco"/],

@@ -309,7 +309,7 @@ test('web pages, addresses that are not allowed and unknown devices are refused,
   t.is((await fetch(`http://127.0.0.1:${webSocketPort}/`)).status, 426);
   const stranger = surface(t, { port, deviceId: 'streamdeck:2' });
   t.regex(await stranger.start(), /^ADD-DEVICE ERROR .*no surface of this hub has this device ID/);
-  await hub.logged(/no surface has the device ID "streamdeck:2": add it to `surfaces`/);
+  await hub.logged(/no entry in `surfaces` has the device ID "streamdeck:2": add an entry/);
   const wide = surface(t, { port, deviceId: 'streamdeck:1', args: 'BITMAPS=9999' });
   t.regex(await wide.start(), /^ADD-DEVICE ERROR .*expected BITMAPS from 0 to 256/);
 

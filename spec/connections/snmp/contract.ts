@@ -30,7 +30,7 @@ export const contractCase: ContractCase = {
     {
       what: 'nothing listens at the port of its device',
       state: 'degraded',
-      reason: /^127\.0\.0\.1:\d+: nothing listens at this UDP port \(ECONNREFUSED\)$/,
+      reason: /^127\.0\.0\.1:\d+: nothing is listening on this UDP port \(ECONNREFUSED\)$/,
       async cause(t) {
         const port = await freeUdpPort();
         return { settings: { udp: place(port), community, parameters: level }, end: () => startTinyAgent(t, port) };

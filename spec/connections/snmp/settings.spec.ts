@@ -146,27 +146,27 @@ test('a mistake in the settings says what and where', async (t) => {
     [{ traps: { listen: 162, from: ['10.0.0.1'] } }, /expected `community` or `user`/],
     [
       { ...device, parameters: { x: { oid: '1.3.6.1.{n}' } } },
-      /parameters\.x\.oid.*expected only variables of the Parameter ID, got "\{n\}"/s,
+      /parameters\.x\.oid.*expected only variables from the Parameter ID, got "\{n\}"/s,
     ],
     [
       { ...device, parameters: { x: { oid: 'sysName.0' } } },
       /expected an OID such as '1\.3\.6\.1\.2\.1\.1\.5\.0', got "sysName\.0"/,
     ],
     [{ ...device, parameters: { x: {} } }, /expected `oid`, `trap`, or both/],
-    [{ ...device, parameters: { x: { trap } } }, /expected the setting `traps` of the connection/],
+    [{ ...device, parameters: { x: { trap } } }, /expected the connection to set `traps`/],
     [{ ...device, parameters: { x: { ...ok, as: 'text', scale: 2 } } }, /expected no `scale` or `offset` for text/],
     [
       { ...device, parameters: { x: { ...ok, as: 'text', rate: true } } },
       /expected `rate` only for integers and counters/,
     ],
-    [{ ...device, parameters: { x: { ...ok, where: { [trap]: 1 } } } }, /expected `where` only together with `trap`/],
+    [{ ...device, parameters: { x: { ...ok, where: { [trap]: 1 } } } }, /expected `where` only if `trap` is set/],
     [
       { ...device, traps: { listen: 162 }, parameters: { x: { trap: { [trap]: 1, '1.3.6.1.6.3.1.1.5.4': true } } } },
       /expected values of the same type/,
     ],
     [{ ...device, tables: { port: { columns: { x: ok } } } }, /expected \{index\} once in the ID of a table/],
     [{ ...device, tables: { 'p/{index}': { columns: { x: ok }, labels: 'name' } } }, /labels.*name/s],
-    [{ ...device, expect: ['p/1/x,I'] }, /expected a parameter of a table, got "p\/1\/x"/],
+    [{ ...device, expect: ['p/1/x,I'] }, /expected a table parameter, got "p\/1\/x"/],
     [
       { ...device, tables: { 'p/{index}': { columns: { x: ok } } }, expect: ['p/1/x,S'] },
       /expected the value type I for "p\/1\/x", got S/,
@@ -175,7 +175,7 @@ test('a mistake in the settings says what and where', async (t) => {
       { udp: '10.0.0.1:161', user: { name: 'x', auth: 'sha', password: 'short' } },
       /expected a password of at least 8 characters/,
     ],
-    [{ udp: '10.0.0.1:161', user: { name: 'x', priv: 'aes' } }, /expected `auth` together with `priv`/],
+    [{ udp: '10.0.0.1:161', user: { name: 'x', priv: 'aes' } }, /expected `auth`, because `priv` is set/],
   ];
   for (const [settings, message] of cases) t.regex(await faultOf(t, settings), message);
 });

@@ -83,19 +83,19 @@ test('a refused user, password or community is one sentence', async (t) => {
   const { sealer, signer } = users;
   const cases: readonly (readonly [settings: object, reason: RegExp])[] = [
     [{ community: 'wrong' }, /: no answer within 0\.3 s: the device is offline, or does not accept the community$/],
-    [{ user: { ...signer, name: 'nobody' } }, /: the device does not know the user "nobody"$/],
+    [{ user: { ...signer, name: 'nobody' } }, /: the device does not know user "nobody"$/],
     [
       { user: { ...signer, password: 'wrong-password' } },
-      /: the device refuses the password of the user "signer"; check password and auth$/,
+      /: the device refuses the password of user "signer"; check password and auth$/,
     ],
     [
       { user: { ...sealer, privPassword: 'wrong-password' } },
-      /: no answer within 0\.3 s: the device does not answer the user "sealer"; check privPassword and priv, or lower/,
+      /: no answer within 0\.3 s: the device does not answer user "sealer"; check privPassword and priv, or lower/,
     ],
     [{ user: { name: 'signer' } }, /: signer|level: .*\(authorizationError\)|cannot read .*\(authorizationError\)/],
     [
       { user: { ...signer, priv: 'aes' } },
-      /: the device does not accept the security level of the user "signer"; check auth and priv$/,
+      /: the device does not accept the security level of user "signer"; check auth and priv$/,
     ],
   ];
   for (const [who, reason] of cases) {
@@ -153,7 +153,7 @@ test('a device that finds everything too big is asked for each object, and the o
     ...{ udp: place(port), community: 'public', every: '10s' },
     parameters: { 'v/{n:1..10}': { oid: `${base}.{n}` } },
   });
-  await because(hub, /^the device cannot read .*\.3: its answer does not fit in one message \(tooBig\)$/);
+  await because(hub, /^the device cannot read .*\.3: the answer does not fit into one message \(tooBig\)$/);
   await has(hub, 'v/10', 10);
   t.deepEqual(
     Array.from({ length: 10 }, (_, n) => value(hub, `v/${n + 1}`)),
@@ -246,8 +246,8 @@ test('rows come, change and go, and a column is written', async (t) => {
   t.is(hub.find('it/row/10/level'), undefined, 'gone');
   t.is(value(hub, 'row/2/level'), undefined, 'gone, but expected');
   t.is(hub.find('it/row/5/level'), undefined, 'one row too many');
-  t.throws(() => hub.write('it/row/2/level', 5, writer), { message: /has not reported such a row/ });
-  await because(hub, /^the table has more than 3 rows; the others are left out$/);
+  t.throws(() => hub.write('it/row/2/level', 5, writer), { message: /has not reported this row/ });
+  await because(hub, /^the table has more than 3 rows; further rows are left out$/);
 });
 
 test('writes of one turn are one request; what the device refuses is a sentence', async (t) => {
@@ -274,7 +274,7 @@ test('writes of one turn are one request; what the device refuses is a sentence'
     hub.write('it/fixed', 9, writer);
   });
   await t.throwsAsync(confirmed(hub, 'fixed'), {
-    message: /^fixed: the device refused it: the object cannot be written.*\(notWritable\)$/,
+    message: /^fixed: the device refused the write: the object cannot be written.*\(notWritable\)$/,
   });
   for (const id of ['level', 'text', 'half']) await confirmed(hub, id);
   t.deepEqual([value(hub, 'level'), value(hub, 'text'), value(hub, 'half')], [50, 'grün', 4.5]);
@@ -297,7 +297,7 @@ test('an agent that is killed, stopped or restarted is stale, and then fresh', a
     agent.child.kill('SIGCONT');
     await eventually(() => !isStale(hub, 'level'), 'fresh values');
     agent.child.kill('SIGKILL');
-    await because(hub, /: nothing listens at this UDP port \(ECONNREFUSED\)$/);
+    await because(hub, /: nothing is listening on this UDP port \(ECONNREFUSED\)$/);
     t.true(isStale(hub, 'level'));
     t.throws(() => hub.write('it/level', 1, writer), { message: /offline/ });
     const again = await startAgent(t, { port: agent.port });
@@ -377,7 +377,7 @@ test('a device that floods the hub with large messages costs its neighbours noth
   await isRunning(hub);
   await eventually(() => refusedOf(hub, 'bad') > 60, 'refused messages');
   const reasons = new Set(hub.wire('bad', -1).map(({ fault }) => fault));
-  t.true(reasons.has('expected the answer to a request that waits for one'));
+  t.true(reasons.has('expected the answer to a pending request'));
   t.true(reasons.has('expected at most 1048576 bytes per second'));
   t.is(statusOf(hub, 'it').state, 'running');
   t.is(value(hub, 'level'), 5);
@@ -422,10 +422,13 @@ test('the clock of an agent that was restarted between two requests is adopted, 
 
 test('a device that finds no request timely, or has no such context, is one sentence', async (t) => {
   const reports: readonly (readonly [counter: string, reason: RegExp])[] = [
-    [usmCounters.notInTimeWindow, /the device refuses the requests of the user "signer" as outside its time window$/],
+    [
+      usmCounters.notInTimeWindow,
+      /the device refuses requests from user "signer", because they are outside its time window$/,
+    ],
     ['1.3.6.1.6.3.12.1.5.0', /the device does not know the context$/],
-    [usmCounters.unknownEngine, /the device refuses its own engine ID or clock$/],
-    [usmCounters.notDecrypted, /the device cannot decrypt requests of the user "signer"; check privPassword and priv$/],
+    [usmCounters.unknownEngine, /the device refuses the engine ID or clock that it has reported itself$/],
+    [usmCounters.notDecrypted, /the device cannot decrypt requests from user "signer"; check privPassword and priv$/],
   ];
   for (const [counter, reason] of reports) {
     const engine = { engineId: Buffer.from('8000000001020304', 'hex'), boots: 1, timeS: 1 };
@@ -498,7 +501,7 @@ test('a cut line makes values stale, and what was written meanwhile is not sent 
 
 test('nothing listens, and with simulate nobody needs to', async (t) => {
   const hub = await start(t, { udp: place(await freeUdpPort()), community: 'public', parameters: level });
-  await because(hub, /nothing listens at this UDP port/);
+  await because(hub, /nothing is listening on this UDP port/);
   const simulated = await start(t, { udp: '10.255.255.1:161', community: 'public', simulate: true, parameters: level });
   simulated.write('it/level', 5, writer);
   t.is(value(simulated, 'level'), 5);

@@ -283,7 +283,7 @@ class LegacyModule implements Module {
         answer(true, { text: (payload() as Raw).text, variableIds: [] });
         break;
       default:
-        answer(false, { message: `the hub does not offer ${message.name}` });
+        answer(false, { message: `the hub does not support ${message.name}` });
     }
   }
 }
@@ -373,7 +373,7 @@ class ContextModule implements Module {
     const reporter = this.#reporter;
     const check = (isMeant: (feedback: string, id: string) => boolean) => void this.#check(isMeant);
     const isOffered = ([, definition]: [string, unknown]) => typeof definition === 'object' && definition !== null;
-    const refuse = (what: string) => reporter.log('warn', `the hub does not offer ${what}`);
+    const refuse = (what: string) => reporter.log('warn', `the hub does not support ${what}`);
     return {
       _isInstanceContext: true,
       id: label,
@@ -409,7 +409,7 @@ class ContextModule implements Module {
       },
       getVariableValue: (id: string) => this.#values.get(id),
       sharedUdpSocketJoin: async () => {
-        throw new Error('the hub does not offer shared UDP sockets');
+        throw new Error('the hub does not support shared UDP sockets');
       },
       sharedUdpSocketLeave: async () => {},
       sharedUdpSocketSend: async () => {},

@@ -47,7 +47,10 @@ function take(line: ToProcess): void {
     try {
       host?.list(line.list, line.question);
     } catch (error) {
-      send({ log: 'warn', text: `what the module offers cannot be read: ${(error as Error).message}`.slice(0, 500) });
+      send({
+        log: 'warn',
+        text: `the description of what the module offers cannot be read: ${(error as Error).message}`.slice(0, 500),
+      });
       send({ listed: line.list, part: '' });
     }
   } else if ('act' in line) {

@@ -106,7 +106,7 @@ async function openPorts(
       'this machine has no ALSA sequencer: load its kernel module with `modprobe snd-seq`, or use `path`, `tcp` or `serial`',
     );
   if (virtual !== undefined && platform === 'win32')
-    throw new Error('Windows has no virtual MIDI ports: use the name of a loopback port as `port`');
+    throw new Error('Windows has no virtual MIDI ports: set `port` to the name of a loopback port');
   const input = virtual !== undefined || names.in !== undefined ? new Input() : undefined;
   const output = virtual !== undefined || names.out !== undefined ? new Output() : undefined;
   input?.ignoreTypes(false, false, false);
@@ -126,7 +126,7 @@ async function openPorts(
     const index = all.findIndex((name) => isNamed(name, wanted!));
     if (index < 0)
       throw new Error(
-        `there is no MIDI ${side} "${wanted}"; there ${all.length === 0 ? 'is none' : `are: ${all.slice(0, 20).join(', ')}`}`,
+        `there is no MIDI ${side} "${wanted}"; ${all.length === 0 ? `this machine has no MIDI ${side}s` : `the available ${side}s are: ${all.slice(0, 20).join(', ')}`}`,
       );
     port.openPort(index);
     opened.push(() => list().includes(all[index]!));
