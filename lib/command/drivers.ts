@@ -28,13 +28,13 @@ export function register(cli: Cli): void {
   drivers
     .command('add')
     .description('check a driver module, and copy it to a folder')
-    .argument('<file>', 'the .tgz of a driver module')
+    .argument('<file>', 'the .tgz file of a driver module')
     .option('--folder <folder>', 'folder with driver modules', usualFolder)
     .action((file: string, { folder }: { folder: string }) => cli.finish(add(file, folder, cli.console)));
   drivers
     .command('show')
     .description('describe a driver module: its config; with a config, also its variables, actions and feedbacks')
-    .argument('<module>', 'a driver module: .tgz or folder')
+    .argument('<module>', 'a driver module: a .tgz file or a folder')
     .option('--config <json5>', 'its config, such as "{ host: \'10.0.0.9\', port: 9990 }"', '{}')
     .action((module: string, { config }: { config: string }) => cli.finish(show(module, config, cli.console)));
 }
@@ -68,7 +68,7 @@ function about({ manufacturer, products, name, apiVersion }: Driver): string {
 export async function add(file: string, folder: string, { print }: Pick<Console, 'print'>): Promise<number> {
   const { openDriver } = await import('../connections/companion/package.ts');
   if (!/\.tgz$/.test(file))
-    throw new HubError('bad-request', `expected the .tgz of a driver module, got ${basename(file)}`);
+    throw new HubError('bad-request', `expected the .tgz file of a driver module, got ${basename(file)}`);
   const driver = await openDriver(resolve(file), file);
   await driver.remove();
   const target = join(folder, `${driver.id}-${driver.version}.tgz`);
@@ -80,7 +80,7 @@ export async function add(file: string, folder: string, { print }: Pick<Console,
       throw new HubError('conflict', `${target} already exists: delete it to replace it`);
     throw error;
   }
-  print(`${target}: ${about(driver)}\nTo see its config: patchbay drivers show ${target}`);
+  print(`${target}: ${about(driver)}\nTo see the module's config: patchbay drivers show ${target}`);
   return 0;
 }
 
@@ -120,7 +120,7 @@ function textOf(module: string, driver: Driver, given: Config, description: Desc
   const lines = [`${driver.id} ${driver.version}, ${about(driver)}`, '', 'config', ...config.map(fieldLine)];
   if (lacking.length > 0) {
     const example = Object.fromEntries(config.map(({ id, default: suggested = '' }) => [id, given[id] ?? suggested]));
-    lines.push('', `To see what it offers, give it its whole config: --config '${JSON.stringify(example)}'`);
+    lines.push('', `To see what the module offers, pass its complete config: --config '${JSON.stringify(example)}'`);
     return printableLines(lines.join('\n'));
   }
   const section = (name: string, offers: Description['actions']) => {

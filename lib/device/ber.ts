@@ -135,7 +135,7 @@ export function readReal({ bytes }: Item): number {
   if (head === 0x41) return Number.NEGATIVE_INFINITY;
   if (head === 0x42) return Number.NaN;
   if (head === 0x43) return 0;
-  if ((head & 0x80) === 0) throw new Error('expected a real number in binary form');
+  if ((head & 0x80) === 0) throw new Error('expected a binary-encoded real number');
   const exponentBytes = 1 + (head & 3);
   if (exponentBytes > 3 || bytes.length < 1 + exponentBytes) throw new Error('expected an exponent of up to 3 bytes');
   const exponent = bytes.readIntBE(1, exponentBytes);

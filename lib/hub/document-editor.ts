@@ -324,7 +324,7 @@ export class DocumentEditor {
               path,
               line,
               column,
-              message: `no parameter "${address}" exists at the moment`,
+              message: `currently, no parameter "${address}" exists`,
             }),
           );
     }

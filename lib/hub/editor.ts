@@ -213,7 +213,7 @@ export class Editor implements Editing {
     if (taken !== undefined)
       throw new HubError('conflict', `${added.name}: expected an unused file name, but this file already exists`);
     if (template === undefined || text === undefined)
-      throw new HubError('not-found', `${found.name}: the file is gone`);
+      throw new HubError('not-found', `${found.name}: the file no longer exists`);
     if ([template, text].some((one) => shown(one.text) !== one.text))
       throw new HubError('conflict', `${found.name}: expected files without secrets: separate the instance by hand`);
     const instance = { name, templatePath: found.path, list: listed.name, listPath: listed.path };

@@ -84,7 +84,7 @@ test.serial('a rule in shadow is marked, cannot be switched, and Why has its wou
   t.is(await panel.getByRole('button', { name: 'Disable' }).count(), 0);
   await expectAccessible(t, page);
   await goTo(page, '#/why?address=desk/lamp');
-  await page.getByText('In shadow it would be false').waitFor();
+  await page.getByText('In shadow, it would be false').waitFor();
   hub.write('desk/mic', false, writer);
 });
 

@@ -103,7 +103,7 @@ async function expectEmpty(folder: string): Promise<boolean> {
   if (!stats.isDirectory()) throw new Error(`${folder}: expected an empty folder, got a file`);
   const found = (await readdir(folder)).filter((name) => name !== work);
   if (found.length > 0)
-    throw new Error(`${folder}: expected an empty folder, got one that contains ${found.sort()[0]}`);
+    throw new Error(`${folder}: expected an empty folder, got a folder that contains ${found.sort()[0]}`);
   return false;
 }
 

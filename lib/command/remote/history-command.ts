@@ -15,7 +15,7 @@ export function register(cli: Cli): void {
     .option('--to <time>', 'end time, in the same format (default: now)')
     .option('--points <count>', 'approximate maximum number of lines (default: 1000)')
     .option('--csv', 'print CSV')
-    .option('--json', 'print the JSON response of the hub')
+    .option('--json', "print the hub's JSON response")
     .argument('<address>', '<Connection ID>/<Parameter ID>')
     .action((address: string, options: HistoryOptions) => cli.finish(history(address, options, cli.console)));
 }

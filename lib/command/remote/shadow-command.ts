@@ -14,7 +14,7 @@ export function register(cli: Cli): void {
     .option('--shadow', 'run these changes and later ones in shadow, until a reload without --shadow')
     .action((options: RemoteOptions & { shadow?: boolean }) => finish(reload(options, console)));
   remoteCommand(cli, 'shadow', 'print what rules in shadow would have done differently')
-    .option('--json', 'print the JSON response of the hub')
+    .option('--json', "print the hub's JSON response")
     .action((options: RemoteOptions & { json?: boolean }) => finish(shadow(options, console)));
 }
 

@@ -42,7 +42,7 @@ export async function explain(address: string, options: RemoteOptions, console: 
   if (staleSince !== undefined) console.print(describeStaleness(staleSince));
   if (isNotKept) console.print('the value is not stored on disk: its writer already uses most of the space for values');
   if (would === undefined) return 0;
-  console.print(printable(would.value === undefined ? 'in shadow:' : `in shadow it would be ${show(would.value)}:`));
+  console.print(printable(would.value === undefined ? 'in shadow:' : `in shadow, it would be ${show(would.value)}:`));
   printCauses(would, console);
   return 0;
 }

@@ -404,9 +404,9 @@ class Session {
   }
 
   #expectDevice(id: string): void {
-    if (!this.#isOk) throw new HubError('unavailable', `${id}: the device of the module is offline`);
+    if (!this.#isOk) throw new HubError('unavailable', `${id}: the module's device is offline`);
     if (this.#actions.size >= maxActions)
-      throw new HubError('unavailable', `${id}: expected at most ${maxActions} actions that the module has not done`);
+      throw new HubError('unavailable', `${id}: expected at most ${maxActions} actions without an answer`);
   }
 
   #write(id: string, value: Value): void {

@@ -333,10 +333,7 @@ class Writers {
     const accepted = (input: unknown) => {
       const instance = this.#instances.get(id);
       if (instance !== undefined) return accept(input, instance);
-      throw new HubError(
-        'unavailable',
-        `${this.#context.id}/${id}: the device does not have this parameter at the moment`,
-      );
+      throw new HubError('unavailable', `${this.#context.id}/${id}: the device currently does not have this parameter`);
     };
     const writing = this.#context.inbox(id, accepted).subscribe((value) => {
       const instance = this.#instances.get(id);
@@ -563,7 +560,7 @@ function expectedOf(
       const message = known.length === 0 ? 'the description declares none' : `expected one of ${known.join(', ')}`;
       mistakes.push({ path, message: `unknown discovered parameter "${id}": ${message}` });
     } else if (family.type !== type)
-      mistakes.push({ path, message: `expected the value type ${family.type} of ${family.name}, got "${type}"` });
+      mistakes.push({ path, message: `expected the value type ${family.type} for ${family.name}, got "${type}"` });
     else if (declarations.has(id)) mistakes.push({ path, message: `expected each parameter once, got "${id}" twice` });
     else declarations.set(id, declarationOf({ id, family, values: new Map(), setBy: 0 }));
   }

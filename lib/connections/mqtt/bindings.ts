@@ -179,7 +179,7 @@ export class Bindings {
     const { context } = this.#options;
     for (const id of ids) {
       if (this.#live.has(id)) continue;
-      const reason = `${id}: the device does not have this parameter at the moment`;
+      const reason = `${id}: the device currently does not have this parameter`;
       const refuse = () => {
         throw new HubError('unavailable', reason);
       };

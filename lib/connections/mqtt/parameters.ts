@@ -102,7 +102,7 @@ function compileIo(
     }
   };
   if (path !== undefined && readPath(path).length === 0)
-    add(['path'], 'expected a path such as "state", got an empty one');
+    add(['path'], 'expected a path such as "state", got an empty path');
   for (const word of ['on', 'off'] as const)
     if (settings[word] !== undefined && type !== 'B' && !(type === 'T' && word === 'on'))
       add([word], `expected no ${word} with the value type ${type}`);

@@ -294,7 +294,7 @@ class Expressions {
     if ('text' in term) return term.text;
     if ('from' in term) return this.#name(term, 'value');
     if ('chosen' in term) return chosen(term.chosen, term.key, '""');
-    throw new TemplateError(`the result of the template is a ${'map' in term ? 'map' : 'list'}`);
+    throw new TemplateError(`the template's result is a ${'map' in term ? 'map' : 'list'}`);
   }
 
   #testOf(term: Term): string {

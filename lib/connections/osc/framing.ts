@@ -110,7 +110,7 @@ class LengthFramer implements Framer {
       const length = this.#unread.readUInt32BE(at);
       if (length > maxPacketBytes) {
         this.#refuse(this.#unread.subarray(at, at + 4), `expected a length of at most ${maxPacketBytes} bytes`);
-        throw new Error(`expected packets of at most ${maxPacketBytes} bytes, got one of ${length} bytes`);
+        throw new Error(`expected packets of at most ${maxPacketBytes} bytes, got a packet of ${length} bytes`);
       }
       this.#needed = 4 + length;
       if (this.#unread.length - at < this.#needed) break;

@@ -369,10 +369,10 @@ function Parameters(props: { readonly id: string; readonly map: DriverMap }) {
         </tbody>
       </table>
       <Show when={rows().length === 0}>
-        <p class="note">No parameters yet, or none that match.</p>
+        <p class="note">No parameters yet, or no matches.</p>
       </Show>
       <Show when={rows().length > mostDrawn}>
-        <p class="note">And {formatCount(rows().length - mostDrawn)} more: search for them.</p>
+        <p class="note">And {formatCount(rows().length - mostDrawn)} more. Use the search to find them.</p>
       </Show>
     </>
   );
@@ -474,7 +474,7 @@ function Chosen(props: { readonly id: string; readonly kind: Kind; readonly item
       items: [],
       reason: messageOf(error),
     }));
-    return items[0] ?? (reason || `The module does not offer ${props.item} at the moment.`);
+    return items[0] ?? (reason || `The module currently does not offer ${props.item}.`);
   });
   const close = () => setParams({ item: undefined, change: undefined });
   return (

@@ -483,7 +483,7 @@ function ConditionRow(
       </Index>
       <Remove what={`row ${props.number}`} press={props.remove} />
       <output class="now">
-        <Show when={cell().kind()?.type !== 'T'} fallback={<small>true when it fires</small>}>
+        <Show when={cell().kind()?.type !== 'T'} fallback={<small>true when the trigger fires</small>}>
           now <strong class="mono">{formatValue(cell().value()) || 'unknown'}</strong>
           <Show when={result() !== undefined}>
             {': '}

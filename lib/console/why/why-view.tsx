@@ -69,7 +69,7 @@ export default function Why() {
                 {(would) => (
                   <>
                     <h2>
-                      In shadow it would be <strong>{formatValue(would().value)}</strong>
+                      In shadow, it would be <strong>{formatValue(would().value)}</strong>
                     </h2>
                     <Chain causes={would().chain.map(causeOf)} forgotten={would().forgotten} ruleOf={ruleOf} />
                   </>

@@ -82,7 +82,7 @@ function ofMany(name: string, summary: string, compute: (numbers: readonly numbe
 
 function ofItems(name: string, compute: (numbers: readonly number[]) => number, items: Iterable<number>): number {
   const numbers = [...items];
-  if (numbers.length === 0) throw new Error(`${name}: expected a list of numbers, got an empty one`);
+  if (numbers.length === 0) throw new Error(`${name}: expected a list of numbers, got an empty list`);
   return compute(numbers);
 }
 

@@ -12,7 +12,7 @@ export class PointInTime {
 
   constructor(ms: number) {
     if (!(ms >= firstMs && ms <= lastMs))
-      throw new Error('expected a time in the years 1 to 9999, got one outside this range');
+      throw new Error('expected a time in the years 1 to 9999, got a time outside this range');
     this.ms = Math.trunc(ms);
   }
 }
@@ -22,7 +22,8 @@ export class TimeSpan {
   readonly ms: number;
 
   constructor(ms: number) {
-    if (!(Math.abs(ms) <= longestMs)) throw new Error('expected a duration of at most 292 years, got a longer one');
+    if (!(Math.abs(ms) <= longestMs))
+      throw new Error('expected a duration of at most 292 years, got a longer duration');
     this.ms = ms;
   }
 }

@@ -323,7 +323,7 @@ export const evaluation = named(
 export const evaluated = named(
   'Evaluated',
   z.strictObject({
-    value: valueOrNull.describe('null: no value at the moment'),
+    value: valueOrNull.describe('null: currently no value'),
     type: valueType.optional(),
     reason: text.describe('Why the expression has no value; empty if it has one'),
   }),

@@ -79,7 +79,7 @@ test('a folder that is not empty, and a file that is not a backup, change nothin
   const folder = await createFolder(t, { 'full/x': '', 'a.tar': 'no archive' });
   const refuse = (file: string, target: string, message: RegExp) =>
     t.throwsAsync(restore(join(folder, file), join(folder, target), 'patchbay', quiet), { message });
-  await refuse('a.tar', 'full', /full: expected an empty folder, got one that contains x$/);
+  await refuse('a.tar', 'full', /full: expected an empty folder, got a folder that contains x$/);
   await refuse('a.tar', 'a.tar', /expected an empty folder, got a file$/);
   await refuse('a.tar', 'new', /a\.tar: expected more data, got the end of the file: the backup is incomplete$/);
   await refuse('none.tar', 'new', /none\.tar: expected an archive, got none$/);

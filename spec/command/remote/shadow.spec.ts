@@ -52,7 +52,7 @@ test('an operator tries a change in shadow, sees its effect, and applies it', as
   t.deepEqual(printed(), [
     'T  desk/lamp = true, set by rule "lamp" (flow.json5)',
     'T    desk/mic = true (was false), set by client spec',
-    'in shadow it would be false:',
+    'in shadow, it would be false:',
     'T  desk/lamp = false, set by rule "lamp" (flow.json5)',
     'T    desk/mic = true (was false), set by client spec',
   ]);

@@ -111,7 +111,7 @@ for (const api of [1, 2] as const) {
       await device.close();
       await eventually(() => isStale(hub, 'program'), 'stale');
       t.regex(reasonOf(hub), /^module spec-device 1\.2\.3: (?:disconnected|connection failure: .*ECONNREFUSED)/);
-      t.throws(() => hub.write('it/program', 2, writer), { message: /the device of the module is offline/ });
+      t.throws(() => hub.write('it/program', 2, writer), { message: /the module's device is offline/ });
       await startDevice(t, device.port);
       await eventually(() => !isStale(hub, 'program') && statusOf(hub, 'it').state === 'running', 'fresh');
     },
@@ -383,7 +383,9 @@ test('patchbay drivers adds, lists and describes modules, without a network', as
     await show(module, '{}', console);
     t.true(lines.includes('  port                        number, such as 9990: Port'), lines.join('\n'));
     t.true(
-      lines.includes(`To see what it offers, give it its whole config: --config '{"host":"192.0.2.1","port":9990}'`),
+      lines.includes(
+        `To see what the module offers, pass its complete config: --config '{"host":"192.0.2.1","port":9990}'`,
+      ),
     );
     lines.length = 0;
     await show(module, "{ host: '192.0.2.1', port: 9990 }", console);

@@ -68,7 +68,7 @@ test('a hub shows the parameters of another one, and writes them there', async (
       { name: 'the bell starts the timer', from: 'rack/bell', to: 'clock/timer/1/start' },
     ],
   });
-  await eventually(() => east.rules()[0]?.reason === 'no hub has desk/mic at the moment', 'the rule waits');
+  await eventually(() => east.rules()[0]?.reason === 'no hub currently has desk/mic', 'the rule waits');
   t.is(east.rules()[0]?.state, 'waiting');
   await east.logged(/no connection "desk" here, so it is assumed to belong to another hub/);
   const west = await startTestHub(t, {

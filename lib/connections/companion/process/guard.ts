@@ -21,7 +21,7 @@ export function installGuard(report: (what: string) => void): Guard {
   const networks = new net.BlockList();
   const deny = (what: string): Error => {
     report(what);
-    return Object.assign(new Error(`${what}: the setting allowHosts of the hub does not permit it`), {
+    return Object.assign(new Error(`${what}: the hub's setting allowHosts does not permit it`), {
       code: 'EACCES',
     });
   };

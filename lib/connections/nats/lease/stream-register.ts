@@ -155,7 +155,7 @@ export class StreamRegister<T> implements Register<T>, ForeignRegister<T> {
       if (session.codeOf(error) === hasOtherSequence) return undefined;
       if (attempts > 1 || !(await hasNoResponder(error))) throw error;
       void this.#createBeside(session);
-      throw new NotReplaced('no server accepts writes to the lease at the moment');
+      throw new NotReplaced('no server currently accepts writes to the lease');
     }
   }
 

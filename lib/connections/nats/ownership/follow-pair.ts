@@ -26,7 +26,7 @@ class PairedHub {
     this.#vacancy = new Vacancy({
       port: hub,
       hub: settings.hub,
-      reason: `no hub runs the connections of "${settings.hub}" at the moment`,
+      reason: `no hub currently runs the connections of "${settings.hub}"`,
       isFor: (connectionId) => !hub.mirroring.isLocal(connectionId),
     });
   }

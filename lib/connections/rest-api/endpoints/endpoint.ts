@@ -275,7 +275,7 @@ export function archived<Part extends keyof Archive>(
 ): NonNullable<Archive[Part]> {
   if (archive === undefined) throw new HubError('not-found', 'this hub has no store');
   const found = archive[part];
-  if (found === undefined) throw new HubError('not-found', `the store of this hub has no ${part}`);
+  if (found === undefined) throw new HubError('not-found', `this hub's store has no ${part}`);
   return found;
 }
 

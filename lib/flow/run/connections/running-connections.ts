@@ -359,7 +359,7 @@ export class RunningConnections {
         if (switched?.isOn === false) supervisor.hold({ state: 'disabled', reason: whyStopped(switched) });
         else if (hold !== undefined) supervisor.hold(hold);
         else if (missing !== undefined)
-          supervisor.hold({ state: 'degraded', reason: `no hub has ${missing} at the moment` });
+          supervisor.hold({ state: 'degraded', reason: `no hub currently has ${missing}` });
         else supervisor.start(this.#readyFor(plan, ready));
       }
     });

@@ -306,7 +306,7 @@ export class RunningRules {
       ...(!('stream' in plan.body) && plan.body.written),
       ...(!('stream' in plan.body) && 'named' in plan.body.from && { names: plan.body.from.named }),
       ...state,
-      ...(waitsFor !== undefined && { state: 'waiting', reason: `no hub has ${waitsFor} at the moment` }),
+      ...(waitsFor !== undefined && { state: 'waiting', reason: `no hub currently has ${waitsFor}` }),
       ...(started === undefined && waitsFor === undefined && { state: 'disabled', reason: by }),
     };
   }

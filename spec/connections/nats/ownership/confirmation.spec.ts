@@ -15,7 +15,7 @@ import { startProxy } from '../../../trials/domain/proxy.ts';
 needs('nats');
 
 /** A holder that is so busy that it has stopped at its fence, and goes on later. */
-const paused = /: no hub runs the connections of "west" at the moment/;
+const paused = /: no hub currently runs the connections of "west"/;
 
 test('waiting writes share a renewal, which begins once all of them have been sent', async (t) => {
   const done: string[] = [];

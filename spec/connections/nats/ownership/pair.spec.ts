@@ -101,7 +101,7 @@ test('the standby mirrors, and takes over the values without running a rule; a p
   const parameter = standby.find('desk/in')!;
   t.not(parameter.remote?.staleSince, undefined);
   await t.throwsAsync(page.set('desk/in', 1), {
-    message: 'desk/in: no hub runs the connections of "west" at the moment',
+    message: 'desk/in: no hub currently runs the connections of "west"',
   });
   t.is(await statusAt(standby, '/parameters/desk/out'), 200);
   await eventually(() => out.isStale);
