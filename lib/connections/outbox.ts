@@ -121,7 +121,7 @@ export function messageParameters(name: string, type: ValueType, description: st
       id: `${name}/online`,
       type: 'B',
       access: 'read-only',
-      about: { description: 'Whether the last attempt has reached the target; unknown before the first one' },
+      about: { description: 'Whether the last attempt reached the target; unknown before the first attempt' },
     },
   ];
 }

@@ -104,10 +104,10 @@ const zone = z
 /** The schemas for the settings that every widget has. */
 const place = {
   id: id.optional().describe('Name of the widget, for `layouts`'),
-  label: text().optional().describe('Label on the widget; default: the label of the parameter'),
+  label: text().optional().describe("Label on the widget; default: the parameter's label"),
   at: pair('[column, row], both from 1')
     .optional()
-    .describe('[column, row] of its upper left corner, from 1; default: the first free place'),
+    .describe('[column, row] of the upper left corner, counted from 1; default: the first free place'),
   size: pair('[columns, rows]').default([1, 1]).describe('Size in [columns, rows]'),
   visible: expression
     .optional()
@@ -139,7 +139,7 @@ const choices = record(z.string(), anyValue, { error: 'an object of values by na
   .default({})
   .describe('Values by name: { "Studio 1": 1, "Studio 2": 2 }; default: the choices of the parameter');
 const formatting = {
-  unit: text(16).optional().describe('Unit after the number; default: the unit of the parameter'),
+  unit: text(16).optional().describe("Unit after the number; default: the parameter's unit"),
   digits: z
     .int({ error: 'an integer 0..6' })
     .min(0, { error: 'an integer 0..6' })
@@ -148,8 +148,8 @@ const formatting = {
     .describe('Decimals of a number; default: as many as needed, at most three'),
 };
 const range = {
-  min: number.optional().describe('The value at the lower end; default: the minimum of the parameter, or 0'),
-  max: number.optional().describe('The value at the upper end; default: the maximum of the parameter, or 1'),
+  min: number.optional().describe("The value at the lower end; default: the parameter's minimum, or 0"),
+  max: number.optional().describe("The value at the upper end; default: the parameter's maximum, or 1"),
 };
 const zones = z
   .array(z.strictObject({ from: number, tone }), { error: 'a list of { from, tone }' })
@@ -158,8 +158,8 @@ const zones = z
   .describe('Tone of a number at or above a value: [{ from: 0.8, tone: "warning" }]');
 
 const inner = {
-  columns: line().optional().describe('Columns of the inner grid; default: the width of the widget'),
-  rows: line().optional().describe('Rows of the inner grid; default: the height of the widget'),
+  columns: line().optional().describe("Columns of the inner grid; default: the widget's width"),
+  rows: line().optional().describe("Rows of the inner grid; default: the widget's height"),
 };
 const law = z
   .enum(['linear', 'db'], { error: 'linear or db' })
@@ -208,11 +208,11 @@ export const widgetSchemas = {
     type: kind('lamp', 'Lit or dark', { suits: ['B', 'T'] }),
     ...place,
     address,
-    tone: tone.default('ok').describe('Colour while it is lit'),
+    tone: tone.default('ok').describe('Colour while the widget is lit'),
     equals: anyValue
       .optional()
       .describe('Lit at this value; default: at true, numbers above 0 and the texts "true" and "1". A trigger flashes'),
-    blink: flag.default(false).describe('Blinks while it is lit'),
+    blink: flag.default(false).describe('Whether the widget blinks while it is lit'),
   }),
   button: z.strictObject({
     type: kind('button', 'Switches, sets or fires', { suits: ['B', 'T'], presets: { T: { mode: 'fire' } } }),
@@ -225,8 +225,8 @@ export const widgetSchemas = {
     value: anyValue.optional().describe('With mode set: the value to write'),
     lamp: address
       .optional()
-      .describe('Address that lights the button; default: the address it writes, unless that is a trigger'),
-    tone: tone.default('info').describe('Colour while it is lit'),
+      .describe('Address that lights the button; default: the address that the button writes, unless it is a trigger'),
+    tone: tone.default('info').describe('Colour while the widget is lit'),
     ...guarding,
   }),
   fader: z.strictObject({
@@ -237,7 +237,7 @@ export const widgetSchemas = {
     step: number
       .positive({ error: 'a number above 0' })
       .optional()
-      .describe('Default: the step of the parameter, or a hundredth of the range'),
+      .describe("Default: the parameter's step, or a hundredth of the range"),
     ...formatting,
     law,
     scale: flag.default(false).describe('Marks with numbers along the fader'),
@@ -289,12 +289,12 @@ export const widgetSchemas = {
     type: kind('number', 'A field to type a number', { suits: ['F', 'I'], isSecondary: true }),
     ...place,
     address: target,
-    min: number.optional().describe('The minimum value; default: the minimum of the parameter, or none'),
-    max: number.optional().describe('The maximum value; default: the maximum of the parameter, or none'),
+    min: number.optional().describe("The minimum value; default: the parameter's minimum, or none"),
+    max: number.optional().describe("The maximum value; default: the parameter's maximum, or none"),
     step: number
       .positive({ error: 'a number above 0' })
       .optional()
-      .describe('The increment of − and +; default: the step of the parameter, or 1'),
+      .describe("The increment for − and +; default: the parameter's step, or 1"),
     ...formatting,
     ...guarding,
   }),
@@ -347,7 +347,7 @@ export const widgetSchemas = {
     unit: z
       .enum(['ms', 's', 'min', 'h'], { error: 'ms, s, min or h' })
       .optional()
-      .describe('Unit of the number of the parameter; default: the unit of the parameter, or s'),
+      .describe("Unit of the parameter's number; default: the parameter's unit, or s"),
     zone,
     done: text(40).optional().describe('Text when the time has run out; default: 0:00'),
     zones: zones.describe(
@@ -423,8 +423,8 @@ export const widgetSchemas = {
       .array(
         z.strictObject({
           address,
-          label: text(40).optional().describe('Default: the label of the parameter, or the last part of its address'),
-          tone: tone.optional().describe('Default: the tone of the matrix'),
+          label: text(40).optional().describe("Default: the parameter's label, or the last part of its address"),
+          tone: tone.optional().describe("Default: the matrix's tone"),
         }),
         { error: 'a list of { address, label, tone }' },
       )
@@ -432,7 +432,7 @@ export const widgetSchemas = {
       .max(maxLamps, { error: `at most ${maxLamps} lamps` })
       .describe('The lamps, row by row'),
     columns: line().optional().describe('Lamps in a row; default: as many as fit'),
-    tone: tone.default('ok').describe('Colour while they are lit'),
+    tone: tone.default('ok').describe('Colour while the lamps are lit'),
     equals: anyValue.optional().describe('Lit at this value; default: as for a lamp'),
   }),
   group: z.strictObject({
@@ -466,7 +466,7 @@ const layout = z.strictObject(
       .array(id, { error: 'a list of names' })
       .max(maxWidgets)
       .default([])
-      .describe('The `id`s of the first widgets, in order; the others follow as in the file'),
+      .describe('The `id`s of the first widgets, in order; all other widgets follow, in the order of the file'),
     hide: z
       .array(id, { error: 'a list of names' })
       .max(maxWidgets)
@@ -477,7 +477,7 @@ const layout = z.strictObject(
 );
 
 export const dashboardSchema = z.strictObject({
-  $schema: z.string().optional().describe('The JSON Schema of dashboards, for editors'),
+  $schema: z.string().optional().describe('The JSON Schema for dashboards, for editors'),
   title: text().default('').describe('Default: the name of the file'),
   columns: line().default(6).describe('Width of the screen in columns'),
   rows: line().optional().describe('Height of the screen in rows; default: as many as needed'),
@@ -495,7 +495,7 @@ export const dashboardSchema = z.strictObject({
       { error: '{ phone, tablet }' },
     )
     .optional()
-    .describe('Other arrangements of the widgets for small screens'),
+    .describe('Other arrangements of the widgets, for small screens'),
   widgets: z.array(z.unknown(), { error: 'a list of widgets' }),
 });
 

@@ -55,7 +55,9 @@ const each = z
       z.strictObject({ field: text.min(1).describe('The separator of fields') }),
       z.strictObject({ bytes: integer(1, 1024).describe('The length of each item') }),
       z.strictObject({
-        path: text.min(1).describe('The path of the list in JSON or XML, such as d.inputs; * is each item of a list'),
+        path: text
+          .min(1)
+          .describe('The path of the list in JSON or XML, such as d.inputs; * stands for each item of a list'),
       }),
       z.strictObject({
         entries: text.describe('The path of an object in JSON or XML, "" for the whole; its items are { key, value }'),
@@ -126,7 +128,7 @@ const group = z.strictObject({
   on: messages
     .optional()
     .describe('The pattern of a message of this group that the device sends unasked; each splits {items}'),
-  head: text.min(1).optional().describe('The beginning of a message of this group; the hub removes it'),
+  head: text.min(1).optional().describe('The beginning of a message of this group, which the hub removes'),
   each: each.optional(),
   save: z.literal(true).optional().describe('Saves what reply reads, for expressions and later messages'),
 });
@@ -198,7 +200,7 @@ const frame = z
   .strictObject({
     end: oneOrMore(text.min(1), 'text, or a list of texts')
       .optional()
-      .describe('The end of a frame; the hub ends its own frames with the first one'),
+      .describe('The end of a frame; the hub ends its own frames with the first end'),
     block: z.literal(true).optional().describe('true: all lines up to an empty line form one frame'),
     start: text.min(1).optional().describe('The beginning of a frame, in addition to its end'),
     escape: text.optional().describe('A byte that is doubled in data, in hexadecimal digits: 10'),
@@ -234,7 +236,7 @@ const frame = z
     telnet: z.literal(true).optional().describe('true: removes Telnet commands and refuses Telnet options'),
     max: integer(1, 1_048_576)
       .optional()
-      .describe('The longest frame in bytes; longer ones are dropped. Default: 65536'),
+      .describe('The maximum length of a frame in bytes; longer frames are dropped. Default: 65536'),
   })
   .superRefine(({ end, start, bytes, length, lengthBy, idle, prompt, block }, context) => {
     const kinds = [end ?? start, bytes, length, lengthBy, idle].filter((kind) => kind !== undefined);

@@ -67,7 +67,7 @@ export function readLimit(written: string): Limit | undefined {
 }
 
 const messageSchema = z.strictObject({
-  to: mailboxesSetting().describe('The recipient, or a list of them'),
+  to: mailboxesSetting().describe('A recipient, or a list of recipients'),
   subject: text().max(1000).describe('The subject, with {value}, {time}, inputs and expressions'),
   text: text()
     .max(65_536)

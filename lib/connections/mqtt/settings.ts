@@ -69,14 +69,14 @@ const parameterSchema = z
     path: text('a path such as "state" or "sensors.0.level"')
       .optional()
       .describe('The path of the value in a JSON payload'),
-    value: text('an expression such as "value / 10"').optional().describe('Computes the value from the received one'),
-    set: topicSetting().optional().describe('The topic that writes are published to'),
+    value: text('an expression such as "value / 10"').optional().describe('Computes the value from the received value'),
+    set: topicSetting().optional().describe('The topic to which writes are published'),
     send: z
       .union([z.string(), z.record(z.string(), z.unknown())], {
         error: "a payload such as '{value}' or { state: '{value}' }",
       })
       .optional()
-      .describe('The payload of a write: text or JSON with {value} in it; default: the value'),
+      .describe('The payload of a write: text or JSON that contains {value}; default: the value'),
     on: text('text').optional().describe('The payload that means true; for a trigger, the only payload that fires it'),
     off: text('text').optional().describe('The payload that means false'),
     retain: z.boolean().optional().describe('Whether writes are retained; default: only if set and topic are the same'),
@@ -106,14 +106,14 @@ const globs = z.array(z.string({ error: "a glob such as 'desk/**'" }), {
 });
 
 const bridgeSchema = z.strictObject({
-  prefix: topicSetting().describe('The topic prefix of the parameters of the hub'),
-  share: globs.default(['**']).describe('Globs of addresses that are published'),
-  accept: globs.default(['**']).describe('Globs of addresses that <prefix>/<address>/set may write'),
-  follow: globs.default([]).describe('Globs of addresses that take over values published at <prefix>/<address>'),
+  prefix: topicSetting().describe("The topic prefix of the hub's parameters"),
+  share: globs.default(['**']).describe('Globs for the addresses that are published'),
+  accept: globs.default(['**']).describe('Globs for the addresses that <prefix>/<address>/set may write'),
+  follow: globs.default([]).describe('Globs for the addresses that take over values published at <prefix>/<address>'),
   homeAssistant: z
     .union([z.boolean(), topicSetting()], { error: 'true, false, or the discovery prefix of Home Assistant' })
     .default(false)
-    .describe('true: publish discovery documents for Home Assistant; text: its discovery prefix'),
+    .describe('true: publish discovery documents for Home Assistant; text: the discovery prefix'),
 });
 
 const source = (what: string, example: string) =>
@@ -124,14 +124,14 @@ const source = (what: string, example: string) =>
 
 const discoverSchema = z.strictObject({
   homeAssistant: source(
-    'Discovery documents of Home Assistant, including those of ESPHome; text: their prefix',
+    'Home Assistant discovery documents, including those from ESPHome; text: the discovery prefix',
     'homeassistant',
   ),
   zigbee2mqtt: source('Zigbee2MQTT; text: its base topic', 'zigbee2mqtt'),
-  tasmota: source('Tasmota; text: its discovery prefix', 'tasmota/discovery'),
+  tasmota: source('Tasmota; text: the discovery prefix', 'tasmota/discovery'),
   shelly: z.boolean().default(false).describe('Shelly devices of both generations'),
-  allow: globs.default(['**']).describe('Globs of the state topics to discover'),
-  deny: globs.default([]).describe('Globs of the state topics to ignore'),
+  allow: globs.default(['**']).describe('Globs for the state topics to discover'),
+  deny: globs.default([]).describe('Globs for the state topics to ignore'),
 });
 
 export const settingsSchema = z.strictObject({
@@ -143,7 +143,7 @@ export const settingsSchema = z.strictObject({
     .describe('Further addresses, tried in turn when the broker in url does not answer'),
   username: text('text').default('').describe('The username; empty: none'),
   password: text('text, { env } or { file }').default('').describe('The password; as { env } or { file }'),
-  clientId: text('text').max(128).default('').describe('The client ID; empty: a new one for each run'),
+  clientId: text('text').max(128).default('').describe('The client ID; empty: a new client ID for each run'),
   version: z
     .enum(['5', '3.1.1'], { error: "'5' or '3.1.1'" })
     .optional()
@@ -153,8 +153,8 @@ export const settingsSchema = z.strictObject({
       caFile: text('a path')
         .optional()
         .describe('Path of the certificates to trust instead of the system certificates'),
-      certFile: text('a path').optional().describe('Path of the certificate of this hub'),
-      keyFile: text('a path').optional().describe('Path of its private key'),
+      certFile: text('a path').optional().describe("Path of this hub's certificate"),
+      keyFile: text('a path').optional().describe("Path of this hub's private key"),
       fingerprint: text('a fingerprint').optional().describe('SHA-256 fingerprint of the only certificate to trust'),
     })
     .optional()
@@ -173,9 +173,7 @@ export const settingsSchema = z.strictObject({
     .record(parameterIdSetting, parameterSchema)
     .default({})
     .describe('The parameters behind topics, by Parameter ID'),
-  bridge: bridgeSchema
-    .optional()
-    .describe('Publishes the parameters of the hub below a prefix, and accepts writes there'),
+  bridge: bridgeSchema.optional().describe("Publishes the hub's parameters below a prefix, and accepts writes there"),
   discover: discoverSchema.optional().describe('Devices that announce themselves through the broker'),
   expect: expectSetting(
     'Discovered parameters that flow files may use before their devices announce them: lamp/state,B; or a file written by `patchbay types --of`',

@@ -43,8 +43,8 @@ export const settingsSchema = z.strictObject({
   hub: nameSetting('studio-west').describe(
     'The name of this hub, unique in the domain except for the two hubs of a pair',
   ),
-  share: globs.default(['**']).describe('Globs of addresses of this hub that other hubs see'),
-  mirror: globs.default(['**']).describe('Globs of addresses of other hubs that this hub mirrors'),
+  share: globs.default(['**']).describe("Globs for this hub's addresses that other hubs can see"),
+  mirror: globs.default(['**']).describe("Globs for other hubs' addresses that this hub mirrors"),
   mirrors: z
     .string({ error: 'the path of a file' })
     .default('')
@@ -65,7 +65,7 @@ export const settingsSchema = z.strictObject({
   credentials: z
     .strictObject({
       user: z.string().default('').describe('The user; empty: none'),
-      password: z.string().default('').describe('The password of the user'),
+      password: z.string().default('').describe("The user's password"),
       token: z.string().default('').describe('A token instead of a user; empty: none'),
       nkey: z
         .string()
@@ -81,15 +81,15 @@ export const settingsSchema = z.strictObject({
     .refine(({ user, token, nkey, file }) => [user, token, nkey, file].filter((one) => one !== '').length <= 1, {
       error: 'expected one of user, token, nkey and file, got several',
     })
-    .describe('The credentials of this hub for the servers; default: none'),
+    .describe("This hub's credentials for the servers; default: none"),
   tls: z
     .strictObject({
       caFile: z
         .string()
         .default('')
         .describe('The CA certificates of the servers, PEM; empty: the default certificates'),
-      certFile: z.string().default('').describe('The certificate of this hub, PEM; empty: none'),
-      keyFile: z.string().default('').describe('Its private key, PEM, without a passphrase'),
+      certFile: z.string().default('').describe("This hub's certificate, PEM; empty: none"),
+      keyFile: z.string().default('').describe("This hub's private key, PEM, without a passphrase"),
     })
     .optional()
     .describe('Uses TLS with all servers; default: only with tls:// addresses and with servers that require TLS'),

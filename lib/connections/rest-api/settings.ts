@@ -34,7 +34,7 @@ export const settingsSchema = z.strictObject({
     .array(z.string().superRefine(checkRegex))
     .default([])
     .describe(
-      'Regular expressions to find in the address; a change must match one of them; without filters, all changes pass',
+      'Regular expressions for addresses; a change passes if its address matches one of them; without filters, all changes pass',
     ),
   allowedHosts: z
     .array(
@@ -62,7 +62,7 @@ export const settingsSchema = z.strictObject({
     )
     .default([])
     .describe(
-      'Addresses and networks of trusted proxies. Their headers X-Forwarded-For, X-Forwarded-Proto and Forwarded give the address of the client, and whether the client uses HTTPS',
+      'Addresses and networks of trusted proxies. Their headers X-Forwarded-For, X-Forwarded-Proto and Forwarded give the address of the client and whether the client uses HTTPS',
     ),
   getUpdates: z.boolean().default(true).describe('false: no updates by GET, only by POST and WebSocket'),
   maxClients: integerSetting(1, 1_000_000)
@@ -75,7 +75,7 @@ export const settingsSchema = z.strictObject({
     ),
   limits: limitSettings,
   console: z.boolean().default(true).describe('false: no console; /hub/ lists all requests instead'),
-  dashboards: z.string().default('').describe('Folder with the dashboards of the console, *.json5; empty: none'),
+  dashboards: z.string().default('').describe("Folder with the console's dashboards, *.json5; empty: none"),
   tls: z
     .strictObject({
       certFile: z.string().describe('Certificate chain, PEM'),

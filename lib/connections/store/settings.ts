@@ -15,8 +15,10 @@ const globs = z.array(z.string({ error: "a glob of addresses such as 'desk/**'" 
 
 /** The settings that select parameters: `{include: ['desk/**'], exclude: ['desk/scratch/*']}`. */
 const selectionSettings = {
-  include: globs.default(['**']).describe('Globs of addresses: * matches any text within a segment, ** any text'),
-  exclude: globs.default([]).describe('Globs of addresses to leave out'),
+  include: globs
+    .default(['**'])
+    .describe('Globs for addresses: * matches any text within a segment, and ** matches any text'),
+  exclude: globs.default([]).describe('Globs for addresses to leave out'),
 };
 
 // The settings of the audit.
@@ -48,7 +50,7 @@ const entrySchema = z.strictObject({
     .number({ error: expectedDeadband })
     .min(0, { error: expectedDeadband })
     .default(0)
-    .describe('A number is recorded once it differs by at least this much from the last recorded one'),
+    .describe('A number is recorded once it differs from the last recorded number by at least this much'),
   raw: longDuration('10d', { mayBeNone: true }).describe(
     "How long each change is kept: '10d', 'forever'; '0': not at all",
   ),
@@ -99,7 +101,7 @@ export const settingsSchema = z.strictObject({
     .string({ error: 'the path of a folder' })
     .min(1, { error: 'the path of a folder' })
     .describe(
-      'The folder of the databases, relative to the folder of the flow file. It is created if it does not exist',
+      "The folder for the databases, relative to the flow file's folder. The hub creates it if it does not exist",
     ),
   shared: z
     .boolean()

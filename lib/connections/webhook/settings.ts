@@ -54,7 +54,7 @@ const valueSchema = z.strictObject({
     .describe(
       "The path of the value in JSON, or the name of a form field; '' is the whole body; default: the name of the value",
     ),
-  value: text('an expression such as "value / 10"').optional().describe('Computes the value from the received one'),
+  value: text('an expression such as "value / 10"').optional().describe('Computes the value from the received value'),
   required: z.boolean().default(false).describe('true: a delivery without this value is refused with 422'),
   on: text().optional().describe('The text that means true; for a trigger, the only text that fires it'),
   off: text().optional().describe('The text that means false'),
@@ -72,13 +72,13 @@ export type ValueSettings = z.output<typeof valueSchema>;
 const hookSchema = z.strictObject({
   secret: secretSetting('a secret')
     .optional()
-    .describe('The secret of the signature; as { env } or { file }. Either this or `token`'),
+    .describe('The secret of the signature; as { env } or { file }. Set either this or `token`'),
   signature: signatureSetting()
     .default('standard')
     .describe("How the sender signs: 'standard' (Standard Webhooks), 'github', 'slack', 'stripe', or its parts"),
   tolerance: durationSetting(1000, 3_600_000)
     .default(300_000)
-    .describe('How far the time of a delivery may be from the time of this hub'),
+    .describe("How far the time of a delivery may differ from the hub's time"),
   token: secretSetting('a token')
     .optional()
     .describe('A token that the sender sends instead of a signature; as { env } or { file }'),
@@ -98,10 +98,10 @@ const hookSchema = z.strictObject({
       'The header with the ID of the delivery, which identifies repetitions; default: the header of `signature`',
     ),
   idPath: text('a path such as "id"').max(1024).optional().describe('The path of the delivery ID in a JSON body'),
-  maxBytes: integerSetting(1, maxHookBytes, 'bytes').default(maxHookBytes).describe('The longest body'),
+  maxBytes: integerSetting(1, maxHookBytes, 'bytes').default(maxHookBytes).describe('The maximum size of a body'),
   perSecond: integerSetting(1, 10_000, 'per second')
     .default(10)
-    .describe('The maximum number of deliveries per second; more are refused with 429'),
+    .describe('The maximum number of deliveries per second; further deliveries are refused with 429'),
   values: record(parameterIdSetting, valueSchema)
     .refine((values) => Object.keys(values).length <= maxValues, { error: `expected at most ${maxValues} values` })
     .default({})

@@ -28,7 +28,7 @@ const pathSetting = z.string({ error: 'the path of a file' }).min(1, { error: 't
 
 const settingsSchema = z
   .strictObject({
-    filename: pathSetting.describe('The file to write; relative to the folder of the flow file'),
+    filename: pathSetting.describe("The file to write; relative to the flow file's folder"),
     template: z
       .string({ error: 'an XML document with placeholders $Name' })
       .max(maxTemplateLength, { error: `an XML document of at most ${maxTemplateLength} characters` })
@@ -36,7 +36,7 @@ const settingsSchema = z
       .describe('The XML document; $Name in text, CDATA and attribute values is replaced; &#36; writes a literal $'),
     templateFile: pathSetting
       .optional()
-      .describe('Instead of template: the file that contains it; relative to the folder of the flow file'),
+      .describe("Instead of template: a file that contains the template; relative to the flow file's folder"),
   })
   .refine(({ template, templateFile }) => (template === undefined) !== (templateFile === undefined), {
     error: 'expected exactly one of `template` and `templateFile`',

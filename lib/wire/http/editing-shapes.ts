@@ -130,7 +130,7 @@ export const editRequest = named(
           .describe('Recorded changes of sources that the current rule does not have'),
       })
       .optional()
-      .describe('With check: what the edited rule would have written in the last runs of the current rule'),
+      .describe('With check: what the edited rule would have written in the most recent runs of the current rule'),
   }),
 );
 
@@ -162,7 +162,7 @@ export const editAnswer = named(
     tests: z.strictObject({
       passed: count,
       failed: z.array(z.strictObject({ name: text, place: text, timeline: text })),
-      left: count.describe('The number of tests that did not run, because they took too long'),
+      left: count.describe('The number of tests that did not run because the time limit was reached'),
     }),
     rehearsal: z
       .strictObject({

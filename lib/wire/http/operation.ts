@@ -188,7 +188,7 @@ export const overrideList = named(
         reason: text,
         since: time,
         isLasting: flag.describe('Whether the switch outlasts saves, reloads and restarts'),
-        until: time.describe('Omitted: for good, or until a restart').optional(),
+        until: time.describe('Omitted if the switch is permanent or lasts until a restart').optional(),
       }),
     ),
   }),
@@ -480,7 +480,7 @@ export const domain = named(
     role: z.enum(['alone', 'main', 'standby']),
     lease: z.strictObject({
       state: z.enum(['held', 'fenced', 'taken', 'unknown']),
-      holder: text.describe('The machine of the hub that holds the lease, or held it last'),
+      holder: text.describe('The machine of the hub that holds the lease or last held it'),
       term: count,
       since: time,
     }),

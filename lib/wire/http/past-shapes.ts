@@ -105,7 +105,7 @@ export const eventList = named(
     type: valueType,
     events: z.array(historyEvent).describe('Newest first'),
     /** The position for the next query; omitted if there are no older events in the range. */
-    next: text.describe('The value of `before` that returns older ones').optional(),
+    next: text.describe('The value of `before` that returns older entries').optional(),
   }),
 );
 export type EventList = Shape<typeof eventList>;
@@ -133,7 +133,7 @@ export const auditPage = named(
   z.strictObject({
     entries: z.array(auditEntry).describe('Newest first'),
     /** The position for the next query; omitted on the last page. */
-    next: count.describe('The value of `before` that returns older ones').optional(),
+    next: count.describe('The value of `before` that returns older entries').optional(),
   }),
 );
 export type AuditPage = Shape<typeof auditPage>;
@@ -150,7 +150,7 @@ const snapshotSelection = z.strictObject({
   name: text,
   /** The snapshots, newest first. */
   saved: z.array(savedSnapshot),
-  matches: text.describe('The last saved or recalled snapshot, as long as recalling it would write nothing').optional(),
+  matches: text.describe('The last saved or recalled snapshot, if recalling it would write nothing').optional(),
 });
 export type SnapshotSelection = Shape<typeof snapshotSelection>;
 

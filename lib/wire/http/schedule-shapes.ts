@@ -13,19 +13,19 @@ const minutes = z.number().min(0).max(1440).describe('Minutes since midnight, as
 const entry = z.strictObject({
   address,
   label: text.optional(),
-  open: flag.describe('Omitted: it fires, or has not begun').optional(),
+  open: flag.describe('Omitted if the entry fires, or has not begun').optional(),
   bars: z
     .array(z.strictObject({ day, from: minutes, to: minutes }))
-    .describe('Omitted: it fires')
+    .describe('Omitted if the entry fires')
     .optional(),
   fires: z
     .array(z.strictObject({ day, at: minutes }))
-    .describe('At most 300; omitted: it opens and closes')
+    .describe('At most 300; omitted if the entry opens and closes')
     .optional(),
   except: z.array(day).describe('The days that are excepted'),
   next: z
-    .array(z.strictObject({ time, open: flag.describe('Omitted: it fires').optional() }))
-    .describe('The next times at which it opens, closes or fires, at most five'),
+    .array(z.strictObject({ time, open: flag.describe('Omitted if the entry fires').optional() }))
+    .describe('The next times at which the entry opens, closes or fires, at most five'),
 });
 export type ScheduleEntry = Shape<typeof entry>;
 

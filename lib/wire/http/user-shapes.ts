@@ -4,10 +4,10 @@ import { flag, named, type Shape, text, texts, time } from './shape.ts';
 
 /** The rights of a user, as in the setting `users`. */
 const grants = {
-  read: texts.describe('Globs of addresses'),
-  write: texts.describe('Globs of addresses'),
-  dashboards: texts.describe('Names of dashboards, or globs of them'),
-  edit: texts.describe('Names of flow files, or globs of them'),
+  read: texts.describe('Globs for addresses'),
+  write: texts.describe('Globs for addresses'),
+  dashboards: texts.describe('Names of dashboards, or globs for names'),
+  edit: texts.describe('Names of flow files, or globs for names'),
   manage: flag,
   metrics: flag,
 };
@@ -85,7 +85,7 @@ export type DeviceList = Shape<typeof deviceList>;
 const userInfo = z.strictObject({
   name: text,
   ...grants,
-  deny: texts.describe('Globs of addresses; they take precedence'),
+  deny: texts.describe('Globs for addresses, which take precedence'),
   hasPassword: flag,
   hasToken: flag,
 });

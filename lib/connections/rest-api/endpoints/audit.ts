@@ -20,7 +20,7 @@ const before = z
 
 /** Optional query parameters. An empty parameter counts as missing. */
 const sought = {
-  address: shortText.optional().describe('A glob of addresses, such as desk/*'),
+  address: shortText.optional().describe('A glob for addresses, such as desk/*'),
   user: shortText.optional().describe('Part of the username, in any case'),
   kind: z
     .enum(auditKinds, { error: `one of ${auditKinds.join(', ')}` })

@@ -26,7 +26,7 @@ const query = z.object({
     .max(200, { error: 'at most 200 characters' })
     .default('')
     .describe('Only items whose ID or name contain each of these words'),
-  from: integer(mostOffered).default(0).describe('How many of them to leave out'),
+  from: integer(mostOffered).default(0).describe('How many of these items to skip'),
   count: integer(mostItems).default(50),
   item: z.string().max(500, { error: 'an ID' }).optional().describe('Only this item, with its options'),
 });

@@ -18,7 +18,7 @@ const shape = z.object({
       error: `an integer -${mostWeeks}..${mostWeeks}`,
     })
     .default('0')
-    .describe('Number of weeks after the current one; negative: before it'),
+    .describe('Number of weeks after the current week; negative: before the current week'),
   address: z.string({ error: 'an address' }).optional().describe('Only this entry'),
 });
 

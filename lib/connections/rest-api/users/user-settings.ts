@@ -11,7 +11,7 @@ const addressGlob = z
     error: ({ input }) =>
       `expected a glob of addresses such as "s2/**", got ${describe(input)}, which matches no address`,
   });
-const globs = (about: string) => z.array(addressGlob).default([]).describe(`Globs of addresses: ${about}`);
+const globs = (about: string) => z.array(addressGlob).default([]).describe(`Globs for addresses: ${about}`);
 
 const passwordText = z.string().superRefine((text, context) => {
   const mistake = readPasswordText(text).mistake;
