@@ -125,7 +125,7 @@ function createTarget(folder: string): BackupTarget {
 
 function describe({ files, time }: Manifest): string {
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
-  return `${counted(files.length, 'file')}, ${counted(bytes, 'byte')}, of ${time}`;
+  return `${counted(files.length, 'file')}, ${counted(bytes, 'byte')}, as of ${time}`;
 }
 
 /** Returns the reason for an error. A truncated response is reported as `terminated`, with the actual reason as its cause. */

@@ -53,7 +53,7 @@ test('a backup has all files of a hub, and a hub runs in the restored folder', a
   const folder = await createFolder(t);
   const [file, restored] = [join(folder, 'a.tar'), join(folder, "olivia's $(deep)/restored")];
   const made = await runToEnd(t, ['backup', file, '--url', options(hub.port).url]);
-  t.regex(made.output, /a\.tar: \d+ files, [\d,]+ bytes, of \S+Z\n$/);
+  t.regex(made.output, /a\.tar: \d+ files, [\d,]+ bytes, as of \S+Z\n$/);
   const { status, output } = await call((console) => restore(file, restored, 'patchbay', console));
   t.is(status, 0);
   const [, word] = /\nRun the hub: patchbay run (.*)\n$/.exec(output)!;

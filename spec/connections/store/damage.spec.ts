@@ -94,7 +94,7 @@ test('the copy of the last hour is used, and its time reported', async (t) => {
   await writeFile(installation.values, randomBytes(20_000));
   const { values, losses } = await findKept(installation);
   t.is(values['desk/p0'], 7);
-  t.regex(losses.join('; '), /: the copy of \d{4}-\S+Z is used, and later changes are lost$/);
+  t.regex(losses.join('; '), /: the copy from \d{4}-\S+Z is used, and later changes are lost$/);
 });
 
 test('a missing database is replaced by its copy; a damaged copy is set aside', async (t) => {
@@ -104,7 +104,7 @@ test('a missing database is replaced by its copy; a damaged copy is set aside', 
   await rm(installation.values);
   const found = await findKept(installation);
   t.is(found.values['desk/p0'], 7);
-  t.regex(found.losses.join('; '), /values\.db is missing: the copy of \S+ is used, and later changes are lost$/);
+  t.regex(found.losses.join('; '), /values\.db is missing: the copy from \S+ is used, and later changes are lost$/);
   for (const path of [installation.values, copyOf(installation)]) await writeFile(path, randomBytes(20_000));
   const { values, losses } = await findKept(installation);
   t.deepEqual(values, {});

@@ -33,7 +33,7 @@ test('a copy of a busy database contains the values of one moment, and is used',
   const { values, losses } = await findKept(installation);
   t.true((values['desk/a'] as number) > 0);
   t.is(values['desk/a'], values['desk/b']);
-  t.regex(losses.join(), /the copy of \S+Z is used/);
+  t.regex(losses.join(), /the copy from \S+Z is used/);
 });
 
 test('a copy is made a minute after the first start, and an hour after the previous one', (t) => {

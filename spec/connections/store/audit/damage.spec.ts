@@ -67,7 +67,7 @@ test('a file that is damaged at the start is set aside, and replaced by a new on
       const { opened, database, close } = openAudit({ ...request, folder });
       t.is(opened.reason, undefined, what);
       t.is(opened.held?.lastEntry ?? 0, hasCopy ? 100 : 0, what);
-      const lost = hasCopy ? 'the copy of \\S+ is used, and later entries are lost' : 'all entries are lost';
+      const lost = hasCopy ? 'the copy from \\S+ is used, and later entries are lost' : 'all entries are lost';
       t.regex(
         opened.losses.join(),
         new RegExp(`audit\\.db is damaged \\(.+\\) and was set aside as audit\\.damaged-\\S+: ${lost}$`),

@@ -218,7 +218,7 @@ function ageOf(copy: string): number | undefined {
 
 /** Describes the loss that results from using the hourly copy. */
 function copyText({ copy }: DatabaseFiles, lostSince: string): string {
-  return `the copy of ${new Date(timeOf(copy)!).toISOString()} is used, and ${lostSince}`;
+  return `the copy from ${new Date(timeOf(copy)!).toISOString()} is used, and ${lostSince}`;
 }
 
 function ofCopy(files: DatabaseFiles, { lostSince, lost }: Recovery<unknown>): string {
