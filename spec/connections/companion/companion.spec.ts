@@ -123,7 +123,7 @@ for (const api of [1, 2] as const) {
     await eventually(() => statusOf(hub, 'it').state === 'failed', 'a failed connection');
     t.is(
       reasonOf(hub),
-      'config: module spec-device 1.2.3 also needs host (textinput, such as "192.0.2.1"); it was not started',
+      'config: module spec-device 1.2.3 also needs host (textinput, such as "192.0.2.1"); the module was not started',
     );
     t.is(device.sockets.size, 0);
   });

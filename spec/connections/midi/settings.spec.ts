@@ -14,7 +14,7 @@ const wrong: readonly (readonly [object, RegExp])[] = [
   [{ parameters: { 'a/{n:1..3}': { note: 126 } } }, /note: expected 0\.\.127 for a\/3, got 128/],
   [{ parameters: { 'a/{n:1..17}': { bend: true } } }, /channel: expected 1\.\.16 for a\/17, got 17/],
   [{ parameters: { a: { control: 40, bits: 14 } } }, /control: expected 0\.\.31 for a, got 40/],
-  [{ parameters: { a: { note: 1, bits: 14 } } }, /expected `bits` only of a control change/],
+  [{ parameters: { a: { note: 1, bits: 14 } } }, /expected `bits` only for a control change/],
   [{ parameters: { a: { sysex: 'F0 ?? F7', direction: 'out' } } }, /expected a message without \?\?/],
   [{ parameters: { a: { sysex: 'loud' } } }, /bytes in hex from F0 to F7/],
   [{ parameters: { a: { note: 1 }, '{x:a|b}': { note: 1 } } }, /expected different IDs, got "a" \(string\) twice/],
