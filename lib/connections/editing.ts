@@ -6,6 +6,7 @@ import type { Origin } from '../model/parameter.ts';
 import type { Reload, ShadowReport } from '../model/reports/reload-report.ts';
 import type { RuleOutcome } from '../model/reports/rule-status.ts';
 import type { Value, ValueType } from '../model/value.ts';
+import type { Rename } from './persistence.ts';
 
 /** The rights of a user who edits files. */
 export interface EditRights {
@@ -43,6 +44,8 @@ export interface EditRequest {
   /** `check` changes nothing, `shadow` runs the changed rules in shadow, and `save` writes and runs the files. */
   readonly mode: 'check' | 'shadow' | 'save';
   readonly comment: string;
+  /** The renamed parameters, which keep their values and their history. */
+  readonly renames?: readonly Rename[];
   /** Rehearses the edited rule on the most recent runs of the live rule. Only with the mode `check`. */
   readonly rehearse?: { readonly rule: string; readonly recorded: readonly RehearsedEvent[] };
 }

@@ -48,6 +48,12 @@ export interface Kept {
   readonly left?: unknown;
 }
 
+/** A parameter that a reload removes and declares under another address, at which it has the same value and the same history. */
+export interface Rename {
+  readonly from: string;
+  readonly to: string;
+}
+
 /** An action on the hub itself rather than a change to a parameter, such as switching a rule, reloading flow files or setting the clock. */
 export interface AuditEvent {
   readonly kind: 'rule' | 'connection' | 'reload' | 'sign-in' | 'clock' | 'lost' | 'stop';
@@ -98,6 +104,8 @@ export interface PersistencePort {
   readonly auditEvents$: Observable<AuditEvent>;
   /** Reports an action on the hub itself to the store. */
   note(auditEvent: AuditEvent): void;
+  /** Emits the renamed parameters, before they are declared. Hot, replays nothing, synchronous, never completes, never errors. */
+  readonly renamed$: Observable<Rename>;
   /** Returns the items of work in progress that have changed since the last call. */
   takeMemories(): readonly KeptMemory[];
   /** Marks all items of work in progress as changed, for example before they are stored for the first time. */

@@ -24,12 +24,14 @@ import {
   type Source,
   type TestResults,
 } from '../connections/editing.ts';
+import type { Rename } from '../connections/persistence.ts';
 import type { FlowFile } from '../flow/files/flow-file.ts';
 import type { FlowLoader, Tried } from '../flow/load.ts';
 import type { Plan } from '../flow/plan.ts';
 import { type EditOp, editJson5 } from '../json5/edit-json5.ts';
 import { differenceOf, mergeTexts } from '../json5/merge-texts.ts';
 import { formatPath, type Path } from '../json5/positions.ts';
+import { formatAddress } from '../model/address.ts';
 import { HubError, messageOf } from '../model/error.ts';
 import type { Origin, Parameter } from '../model/parameter.ts';
 import type { Reload, ShadowReport } from '../model/reports/reload-report.ts';
@@ -85,7 +87,7 @@ export interface EditorParts extends EditOptions {
   /** Runs work, during which no flow files are loaded. */
   readonly exclusively: <Result>(work: () => Promise<Result>) => Promise<Result>;
   /** Loads and runs the saved files. Call this only within `exclusively`. Errors: the same as `Reloader.reload`. */
-  readonly reload: (by: Origin, comment: string) => Promise<Reload>;
+  readonly reload: (by: Origin, comment: string, renames?: readonly Rename[]) => Promise<Reload>;
   readonly runInShadow: (plan: Plan) => ShadowReport;
   /** Returns the connections and rules that a plan would start and stop. */
   readonly preview: (plan: Plan) => Reload;
@@ -305,7 +307,7 @@ export class Editor implements Editing {
   }
 
   async #try(
-    { mode, comment, rehearse: asked }: EditRequest,
+    { mode, comment, renames = [], rehearse: asked }: EditRequest,
     edited: readonly Edited[],
     documents: PreparedDocuments,
     by: Origin,
@@ -331,6 +333,7 @@ export class Editor implements Editing {
     }));
     errors.push(...documents.errors);
     const isRight = errors.length === 0;
+    if (isRight) expectRenames(renames, before.plan, after.plan);
     const files = edited.map(({ found, before: old, text = '', isMerged }): EditedFile => {
       const [was, now] = [shown(old?.text ?? ''), shown(text)];
       return { file: found.name, etag: etagOf(text), text: now, difference: differenceOf(was, now), isMerged };
@@ -358,7 +361,10 @@ export class Editor implements Editing {
     const isOnProbation = changesAccess(before.plan, after.plan);
     const ids = new Set(before.plan.connections.filter(isAccess).map(({ id }) => id));
     const isCut = [...restarts.connections.changed, ...restarts.connections.removed].some((id) => ids.has(id));
-    return { ...answer, ...(await this.#save(edited, documents, comment, by, rights, { isOnProbation, isCut })) };
+    return {
+      ...answer,
+      ...(await this.#save(edited, documents, { comment, renames }, by, rights, { isOnProbation, isCut })),
+    };
   }
 
   #rehearse(
@@ -387,7 +393,7 @@ export class Editor implements Editing {
   async #save(
     edited: readonly Edited[],
     documents: PreparedDocuments,
-    comment: string,
+    { comment, renames }: Required<Pick<EditRequest, 'comment' | 'renames'>>,
     by: Origin,
     rights: EditRights,
     { isOnProbation, isCut }: { readonly isOnProbation: boolean; readonly isCut: boolean },
@@ -415,8 +421,8 @@ export class Editor implements Editing {
       if (isOnProbation) noteProbation(folder, undefined);
     };
     try {
-      if (isCut) this.#reloadLater(by, comment, undo);
-      else await this.#parts.reload(by, comment);
+      if (isCut) this.#reloadLater(by, { comment, renames }, undo);
+      else await this.#parts.reload(by, comment, renames);
     } catch (error) {
       await undo();
       throw new HubError('conflict', `not saved, because the change cannot run: ${messageOf(error)}`);
@@ -437,12 +443,16 @@ export class Editor implements Editing {
   }
 
   /** Reloads the saved files after the response was sent, because the reload restarts the REST API that sends the response. */
-  #reloadLater(by: Origin, comment: string, undo: () => Promise<void>): void {
+  #reloadLater(
+    by: Origin,
+    { comment, renames }: Required<Pick<EditRequest, 'comment' | 'renames'>>,
+    undo: () => Promise<void>,
+  ): void {
     const { exclusively, reload, log } = this.#parts;
     const run = async () => {
       if (this.#isStopped) return; // the next start runs the saved files
       try {
-        await reload(by, comment);
+        await reload(by, comment, renames);
       } catch {
         if (this.#isStopped) return;
         await undo(); // the log contains the reason
@@ -660,4 +670,18 @@ function apart<File>(
     panels: files.filter((_, index) => documents[index] !== undefined),
     found: documents.filter((one) => one !== undefined),
   };
+}
+
+/** Errors: `bad-request` if a rename does not lead from a parameter that only the first plan declares to one that only the second declares. */
+function expectRenames(renames: readonly Rename[], before: Plan, after: Plan): void {
+  if (renames.length === 0) return;
+  const addressesIn = ({ connections }: Plan) =>
+    new Set(connections.flatMap(({ id, parameters }) => parameters.map((one) => formatAddress(id, one.id))));
+  const [had, has] = [addressesIn(before), addressesIn(after)];
+  for (const { from, to } of renames)
+    if (!had.has(from) || has.has(from) || had.has(to) || !has.has(to))
+      throw new HubError(
+        'bad-request',
+        `renames: expected a change set that removes ${from} and declares ${to}, which did not exist before`,
+      );
 }

@@ -469,7 +469,14 @@ export class Hub implements HubPort {
       documents: () => documentsOf(this.#plan),
       note: ({ name }, cause) => persistence.note({ kind: 'reload', user: name, address: '', after: 'saved', cause }),
       exclusively: (work) => reloader.exclusively(work),
-      reload: (by, comment) => reloader.reloadNow(by, comment),
+      reload: async (by, comment, renames = []) => {
+        persistence.expectRenames(renames);
+        try {
+          return await reloader.reloadNow(by, comment);
+        } finally {
+          persistence.expectRenames([]);
+        }
+      },
       runInShadow: (plan) => this.#shadow.reload(plan, []),
       preview: (plan) => this.#engine.preview(plan),
       parameters: () => this.#graph.parameters(),

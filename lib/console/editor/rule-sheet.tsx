@@ -471,7 +471,7 @@ function useDraft(props: SheetProps, options: { expand(text: string): string; li
     return [...before(), typed() === undefined ? { path: path()!, set: rule() } : { path: path()!, text: typedText() }];
   };
   const send = (mode: 'check' | 'shadow' | 'save', comment: string, rehearse?: Rehearse) =>
-    sendEdit(whole()?.files ?? [{ file: source().file, base: source().etag, ops: ops() }], mode, comment, rehearse);
+    sendEdit(whole()?.files ?? [{ file: source().file, base: source().etag, ops: ops() }], mode, comment, { rehearse });
   /**
    * Returns the request for a rehearsal. The hub knows the runs of the current rule, and a store knows the events of the rule's other
    * sources.

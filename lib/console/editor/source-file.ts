@@ -45,9 +45,9 @@ export async function sendEdit(
   files: readonly FileEdit[] | SeparationAnswer['files'],
   mode: Mode,
   comment = '',
-  rehearse?: Rehearse,
+  more: { readonly rehearse?: Rehearse | undefined; readonly renames?: readonly { from: string; to: string }[] } = {},
 ): Promise<EditResult> {
-  return postSlowly('/hub/edit', { files, mode, ...(comment !== '' && { comment }), ...(rehearse && { rehearse }) });
+  return postSlowly('/hub/edit', { files, mode, ...(comment !== '' && { comment }), ...more });
 }
 
 /** Posts JSON to the hub. The response may take a minute. */

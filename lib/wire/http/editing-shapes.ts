@@ -113,6 +113,17 @@ export const editRequest = named(
       .optional(),
     mode,
     comment: comment.describe('The reason, kept in the audit and the revisions'),
+    renames: z
+      .array(
+        z.strictObject({
+          from: z.string({ error: 'an address' }).max(1000).describe('The address that the change set removes'),
+          to: z.string({ error: 'an address' }).max(1000).describe('The address that the change set declares'),
+        }),
+        { error: 'a list of renamed parameters' },
+      )
+      .max(maxEdits, { error: `at most ${maxEdits} renamed parameters` })
+      .optional()
+      .describe('The renamed parameters, which keep their values and their history'),
     rehearse: z
       .strictObject({
         rule: z.string({ error: 'the name of a rule' }).max(1000).describe('The current name; empty for a new rule'),

@@ -82,13 +82,13 @@ export const endpoints = [
     answer: editAnswer,
     answered: 'Errors, differences, restarts, test results, and the revision if saved',
     errors,
-    async act({ hub, id }, { file, base, ops, files, mode, comment = '', rehearse }, { by, principal }) {
+    async act({ hub, id }, { file, base, ops, files, mode, comment = '', renames = [], rehearse }, { by, principal }) {
       const isSingle = file !== undefined && base !== undefined && ops !== undefined;
       if (isSingle === (files !== undefined))
         throw new HubError('bad-request', 'expected `file`, `base` and `ops`, or `files` with a list of such objects');
       const edits = isSingle ? [{ file, base, ops }] : files!;
       const rehearsed = rehearse && { rehearse: { rule: rehearse.rule, recorded: rehearse.recorded ?? [] } };
-      const request = { files: edits, mode, comment, ...rehearsed };
+      const request = { files: edits, mode, comment, renames, ...rehearsed };
       const answer = await editingOf(hub).edit(request, by, rightsOf(principal, id));
       if (mode === 'shadow' || rehearse !== undefined) expectPresent(principal); // the answer contains values
       return describe(answer);

@@ -1,6 +1,8 @@
 // Messages between the hub's thread and the thread that writes the history: one request at a time.
+
 import type { ClockJump } from '../../../model/time/wall-clock.ts';
 import type { ValueType } from '../../../model/value.ts';
+import type { Rename } from '../../persistence.ts';
 import type { LeftOut } from '../thread/values/values-messages.ts';
 import type { HandedColumns } from './columns.ts';
 import type { HistoryRule } from './history-rules.ts';
@@ -56,6 +58,8 @@ export interface Changes {
   readonly writers: readonly WriterRow[];
   /** The time before which no changes follow in later messages, except late changes; in milliseconds since 1970. */
   readonly until: number;
+  /** The parameters that were renamed since the previous message. */
+  readonly renames?: readonly Rename[];
   /** The clock jumps since the previous message, in the order in which they happened. */
   readonly jumps?: readonly JumpRow[];
   /** The beginnings and ends of absences since the previous message, in the order in which they happened. */

@@ -40,6 +40,7 @@ class HistoryKeeper extends Keeper implements RecordedArchive {
     this.#options = options;
     this.#recorder = new Recorder(options.hub, options.request.rules, options.isOwn, () => this.pause.wake());
     this.listening.add(() => this.#recorder.end());
+    this.listening.add(options.hub.persistence.renamed$.subscribe((rename) => this.#recorder.rename(rename)));
     this.reportState(); // opening a large file takes longer than the start of the hub should take
   }
 

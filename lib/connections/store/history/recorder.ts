@@ -5,6 +5,7 @@ import { beginningOf } from '../../../model/printable.ts';
 import { type ClockJump, wallClock } from '../../../model/time/wall-clock.ts';
 import { writerName } from '../../../model/writer.ts';
 import type { HubPort, Parameters } from '../../hub-port.ts';
+import type { Rename } from '../../persistence.ts';
 import { ColumnQueue } from './columns.ts';
 import type { AbsenceRow, Changes, JumpRow, ParameterRow, WriterRow } from './history-messages.ts';
 import { createRuleFinder, type HistoryRule } from './history-rules.ts';
@@ -53,6 +54,7 @@ export class Recorder {
   /** The catch-up in progress, which records missed changes. */
   #catchUp: CatchUp | undefined;
   #jumps: JumpRow[] = [];
+  #renames: Rename[] = [];
   readonly #absences: Absences;
   readonly #subscription;
 
@@ -132,9 +134,15 @@ export class Recorder {
     this.#recordPending(now);
     const columns = this.#queue.take();
     const handed = columns.map((one) => one.hand());
-    const [jumps, absences] = [this.#jumps.splice(0), this.#absences.take()];
-    const changes = { columns: handed, ...this.#numbering.take(), until: now, jumps, absences };
+    const [renames, jumps, absences] = [this.#renames.splice(0), this.#jumps.splice(0), this.#absences.take()];
+    const changes = { columns: handed, ...this.#numbering.take(), until: now, renames, jumps, absences };
     return { changes, transfer: columns.map(({ buffer }) => buffer) };
+  }
+
+  /** Lets the history of a parameter continue under another address. */
+  rename(rename: Rename): void {
+    this.#renames.push(rename);
+    this.#numbering.rename(rename);
   }
 
   end(): void {
@@ -377,6 +385,16 @@ class Numbering {
     const number = this.#free.pop() ?? ++this.#numbers;
     this.#parameterRows.push([number, address, type, rule]);
     return number;
+  }
+
+  /** Renames a parameter whose name has not been sent yet. */
+  rename({ from, to }: Rename): void {
+    this.#parameterRows = this.#parameterRows.map(([number, address, type, rule]) => [
+      number,
+      address === from ? to : address,
+      type,
+      rule,
+    ]);
   }
 
   /** Frees the number of a removed parameter once all of its changes have been sent. */

@@ -71,7 +71,8 @@ export default function RenameForm(props: { readonly address: string; readonly c
   };
   const save = () => {
     void run(async () => {
-      const { errors } = await sendEdit(editsOf(uses()), 'save', `rename ${props.address} to ${next()}`);
+      const renames = [{ from: props.address, to: next() }];
+      const { errors } = await sendEdit(editsOf(uses()), 'save', `rename ${props.address} to ${next()}`, { renames });
       const [first] = errors;
       if (first !== undefined)
         throw new Error(`Nothing was written. ${first.file}:${first.line ?? 1}: ${first.path}: ${first.message}`);
@@ -116,7 +117,9 @@ export default function RenameForm(props: { readonly address: string; readonly c
               )}
             </For>
           </ul>
-          <p class="muted">Recorded history keeps the old name.</p>
+          <p class="muted">
+            The value and the history move to the new name. The audit and snapshots keep the old name.
+          </p>
         </Show>
       </Show>
     </DetailForm>

@@ -12,12 +12,13 @@ import type {
   Memory,
   NamedFile,
   PersistencePort,
+  Rename,
 } from '../../../connections/persistence.ts';
 import type { Graph } from '../../../graph/graph.ts';
 import { connectionIdOf, formatAddress } from '../../../model/address.ts';
-import type { Change, Parameter } from '../../../model/parameter.ts';
+import type { Change, Parameter, ParameterDeclaration } from '../../../model/parameter.ts';
 import { within } from '../../../model/time/deadline.ts';
-import type { Value } from '../../../model/value.ts';
+import { convert, type Value } from '../../../model/value.ts';
 import { type ConnectionPlan, hubId, type Plan } from '../../plan.ts';
 import { privateFilesOf } from '../../private-files.ts';
 
@@ -47,6 +48,10 @@ export class HubPersistence implements PersistencePort {
   #outside: ReadonlySet<string> = new Set();
   readonly #auditEvents = new Subject<AuditEvent>();
   readonly auditEvents$: Observable<AuditEvent> = this.#auditEvents.asObservable();
+  readonly #renamed = new Subject<Rename>();
+  readonly renamed$: Observable<Rename> = this.#renamed.asObservable();
+  /** The renames in the current reload, by the address that the reload removes. */
+  #renames: ReadonlyMap<string, Rename> = new Map();
   readonly #restored = new Subject<void>();
   /** Emits when a store has restored its values. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly restored$: Observable<void> = this.#restored.asObservable();
@@ -151,14 +156,25 @@ export class HubPersistence implements PersistencePort {
       this.#graph.giveBack(node, kept, { kind: 'restored', name: store });
   }
 
-  /** Sets aside the values of a connection's parameters that are about to be removed. */
+  /** Announces the renames in the next reload. An empty list ends the announcement. */
+  expectRenames(renames: readonly Rename[]): void {
+    this.#renames = new Map(renames.map((rename) => [rename.from, rename]));
+  }
+
+  /**
+   * Sets aside the values of a connection's parameters that are about to be removed. The value of a renamed parameter is set aside under
+   * both addresses, so that it returns as well when the rename is reverted.
+   */
   setAsideLeaving({ type }: ConnectionPlan, nodes: Iterable<Parameter>): void {
     const store = this.#store;
     if (store === undefined || !type.isKept) return;
     for (const node of nodes) {
       const { address, value, lastChange } = node;
+      const rename = this.#renames.get(address);
+      if (rename !== undefined) this.#renamed.next(rename);
       if (value === undefined || lastChange === undefined || !hasState(node) || isUnchanged(node)) continue;
-      this.setAside({ address, value, time: lastChange.time, readCause: () => lastChange }, store);
+      for (const kept of [address, ...(rename === undefined ? [] : [rename.to])])
+        this.setAside({ address: kept, value, time: lastChange.time, readCause: () => lastChange }, store);
     }
   }
 
@@ -172,17 +188,33 @@ export class HubPersistence implements PersistencePort {
     this.#aside.delete(oldest!);
   }
 
-  /** Restores, within a turn, the values that were set aside for the parameters of these connections. */
-  takeAside(connections: readonly ConnectionPlan[]): void {
+  /** Returns whether a value was set aside for a parameter that is about to be declared, and the parameter accepts the value. */
+  canReturn(
+    { id, type: { isKept } }: ConnectionPlan,
+    { id: parameterId, type, accept }: ParameterDeclaration,
+  ): boolean {
+    const address = formatAddress(id, parameterId);
+    const aside = this.#aside.get(address);
+    if (aside === undefined || !isKept || type === 'T' || this.#graph.find(address) !== undefined) return false;
+    try {
+      if (accept === undefined) convert(type, aside.kept.value);
+      else accept(aside.kept.value);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Restores, within a turn, the values that were set aside for the parameters of a connection. */
+  takeAside({ id, parameters }: ConnectionPlan): void {
     if (this.#aside.size === 0) return;
-    for (const { id, parameters } of connections)
-      for (const parameter of parameters) {
-        const address = formatAddress(id, parameter.id);
-        const aside = this.#aside.get(address);
-        if (aside === undefined) continue;
-        this.#aside.delete(address);
-        this.#giveBack(aside.kept, aside.store);
-      }
+    for (const parameter of parameters) {
+      const address = formatAddress(id, parameter.id);
+      const aside = this.#aside.get(address);
+      if (aside === undefined) continue;
+      this.#aside.delete(address);
+      this.#giveBack(aside.kept, aside.store);
+    }
   }
 
   installation(): Installation {

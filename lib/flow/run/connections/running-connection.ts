@@ -256,8 +256,11 @@ export class DeclaredParameters {
     return owner;
   }
 
-  declare(plan: ConnectionPlan): void {
-    this.#graph.declare(this.ownerOf(plan.id), plan.parameters);
+  /** Declares the parameters of a connection. Those for which `isRestored` returns true do not receive their default values. */
+  declare({ id, parameters }: ConnectionPlan, isRestored?: (declaration: ParameterDeclaration) => boolean): void {
+    const withoutDefault = ({ defaultValue: _, ...declaration }: ParameterDeclaration) => declaration;
+    const declared = parameters.map((one) => (isRestored?.(one) === true ? withoutDefault(one) : one));
+    this.#graph.declare(this.ownerOf(id), declared);
   }
 
   /** Returns the parameters that are removed when a connection is removed or its plan is replaced. */

@@ -312,8 +312,10 @@ export class RunningConnections {
       persistence.setAsideLeaving(plan, removed);
       this.#runtime.graph.remove(removed);
     }
-    this.declare(coming);
-    persistence.takeAside(coming);
+    for (const plan of coming) {
+      this.#parameters.declare(plan, (declaration) => persistence.canReturn(plan, declaration));
+      persistence.takeAside(plan);
+    }
     const left = new Set(leaving.map(({ plan }) => plan.id));
     this.#running = new Map([...this.#running].filter(([id]) => !left.has(id)));
     const earlier = new Map(before.map((connection) => [connection.plan.id, connection]));

@@ -3,6 +3,7 @@
 
 import { isTime } from '../../../../model/time/iso-time.ts';
 import type { ValueType } from '../../../../model/value.ts';
+import type { Rename } from '../../../persistence.ts';
 import { storedText } from '../../thread/database/read-rows.ts';
 import { giveWay } from '../../thread/give-way.ts';
 import { Packing } from '../blocks.ts';
@@ -13,7 +14,7 @@ import type { HistoryDatabase } from './history-database.ts';
 
 /** A parameter that the columns refer to by a number. */
 export interface KnownParameter {
-  readonly address: string;
+  address: string;
   readonly type: ValueType;
   readonly rule: number;
   /** The key of the parameter in the database; 0 if the key is not known yet. */
@@ -35,6 +36,8 @@ export class Batch {
   readonly until: number;
   readonly jumps: readonly JumpRow[];
   readonly absences: readonly AbsenceRow[];
+  /** The renames that have not been carried out yet. */
+  renames: readonly Rename[];
   readonly #writers: readonly WriterRow[];
   readonly #parameters: readonly (KnownParameter | undefined)[];
   /** Returns whether the rule with this index keeps individual changes. */
@@ -52,7 +55,7 @@ export class Batch {
 
   /** `parameters` is indexed by the numbers in the columns; `isKept` returns whether a rule keeps individual changes. */
   constructor(
-    { columns, writers, until, jumps = [], absences = [] }: Changes,
+    { columns, writers, until, renames = [], jumps = [], absences = [] }: Changes,
     parameters: readonly (KnownParameter | undefined)[],
     isKept: (rule: number) => boolean,
   ) {
@@ -60,6 +63,7 @@ export class Batch {
     this.until = until;
     this.jumps = jumps;
     this.absences = absences;
+    this.renames = renames;
     this.#writers = writers;
     this.#parameters = parameters;
     this.#isKept = isKept;

@@ -2,6 +2,7 @@
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { readClocks } from '../../../../model/time/age-clock.ts';
+import type { Rename } from '../../../persistence.ts';
 import {
   damagedText,
   dropDamaged,
@@ -347,6 +348,15 @@ export class HistoryDatabase {
     const id = this.#idOf(this.#parameterIds, 'parameter', { address, type });
     this.#givenParameters.add(id);
     return id;
+  }
+
+  /**
+   * Lets the series of a parameter continue under another address, unless that address already has a series of the same type. To be called
+   * within a transaction.
+   */
+  rename({ from, to }: Rename): void {
+    this.database.prepare('UPDATE OR IGNORE parameter SET address = ? WHERE address = ?').run(to, from);
+    this.#parameterIds.clear();
   }
 
   /** Returns the key of a writer, and adds the writer if necessary. To be called within a transaction. */

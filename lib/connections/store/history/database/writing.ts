@@ -95,7 +95,13 @@ export class Writing {
    * error; completed transactions are kept.
    */
   writeChanges(batch: Batch, wrote: (rows: number) => void): void {
-    const { columns, until, absences } = batch;
+    const { columns, until, absences, renames } = batch;
+    if (renames.length > 0) {
+      this.#write(() => {
+        for (const rename of renames) this.#database.rename(rename);
+      });
+      batch.renames = [];
+    }
     const isIdle = columns.length === 0 && batch.jumps.length === 0 && absences.length === 0;
     if (isIdle && Math.abs(until - this.#mark.seen) < seenEveryMs) return;
     while (!batch.isWritten) {

@@ -41,6 +41,8 @@ export class HistoryKeeping {
   }
 
   write(changes: Changes, now = readClocks()): HistoryAnswer {
+    for (const { from, to } of changes.renames ?? [])
+      for (const known of this.#parameters) if (known?.address === from) known.address = to;
     for (const [number, address, type, rule] of changes.parameters)
       this.#parameters[number] = { address, type, rule, id: 0 };
     const jumps = jumpsOf(changes, this.#until);
