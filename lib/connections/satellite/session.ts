@@ -41,7 +41,7 @@ export interface SessionOptions {
   readonly scheduler: SchedulerLike;
   /** Whether all keys are drawn immediately, as in virtual time. */
   readonly isPlayed: boolean;
-  /** Returns what a key shows at present. */
+  /** Returns what a key currently shows. */
   faceOf(key: OwnKey): KeyFace;
   /** Returns the brightness of a surface in percent. */
   brightnessOf(surface: OwnSurface): number;

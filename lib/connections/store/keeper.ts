@@ -58,7 +58,7 @@ export abstract class Keeper {
   protected readonly listening = new Subscription();
   protected isOpen = false;
   protected isEnding = false;
-  /** The reason why nothing can be written at present; undefined if writing is possible. */
+  /** The reason why nothing can currently be written; undefined if writing is possible. */
   protected trouble: string | undefined;
   /** The time of the oldest row in the database, in milliseconds since 1970; undefined if unknown. */
   protected oldest: number | undefined;

@@ -16,7 +16,7 @@ export interface DeviationOptions {
   readonly cut?: (value: Value) => Value;
 }
 
-/** The state of a parameter on both sides, at present and at the end of its last moment. */
+/** The state of a parameter on both sides, now and at the end of its last moment. */
 interface Compared {
   readonly address: string;
   readonly type: ValueType;

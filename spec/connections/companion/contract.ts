@@ -22,7 +22,8 @@ export const contractCase: ContractCase = {
     {
       what: 'its config lacks something',
       state: 'failed',
-      reason: /^config: module spec-device 1\.2\.3 also needs port \(number, such as 9990\); the module was not started$/,
+      reason:
+        /^config: module spec-device 1\.2\.3 also needs port \(number, such as 9990\); the module was not started$/,
       async cause(t) {
         const module = await createFolder(t);
         await writeModule(module, { api: 2 });

@@ -380,7 +380,7 @@ export class Families {
 
   /**
    * Adds a histogram with the hub's own counts; the histograms in the library would count separately. `read` returns undefined if there are
-   * no counts at present.
+   * currently no counts.
    */
   histogram(name: string, help: string, read: () => Durations | undefined): void {
     const metric = { name, get: async () => ({ name, help, type: 'histogram', values: valuesOf(name, read()) }) };

@@ -273,7 +273,7 @@ class ListedParameters {
     };
   }
 
-  /** The parameters that the selection contains at present. */
+  /** The parameters that the selection currently contains. */
   get all(): ReadonlySet<Parameter> {
     this.#known ??= this.#find();
     return this.#known;

@@ -24,7 +24,7 @@ import { privateFilesOf } from '../../private-files.ts';
 
 const nothing: ReadonlyMap<string, Value> = new Map();
 
-/** The maximum number of values that are kept for parameters that no flow file declares at present. */
+/** The maximum number of values that are kept for parameters that no flow file currently declares. */
 const maxAside = 10_000;
 /** The maximum length of the text of such a value, in characters. */
 const maxAsideLength = 4096;
@@ -55,7 +55,7 @@ export class HubPersistence implements PersistencePort {
   readonly #restored = new Subject<void>();
   /** Emits when a store has restored its values. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly restored$: Observable<void> = this.#restored.asObservable();
-  /** The Connection ID of the store; undefined if there is none. */
+  /** The Connection ID of the store; undefined if the hub has no store. */
   #store: string | undefined;
   /**
    * The stored values whose parameters are not declared, by address, the oldest first. A parameter receives its value when a reload declares

@@ -80,7 +80,7 @@ export interface Held {
 export interface ReadStored<Held> {
   /** The contents; undefined if the database is new or unreadable. */
   readonly held: Held | undefined;
-  /** The reason why nothing can be written at present; undefined if nothing has prevented writing so far. */
+  /** The reason why nothing can currently be written; undefined if nothing has prevented writing so far. */
   readonly reason: string | undefined;
 }
 
