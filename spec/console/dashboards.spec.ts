@@ -100,7 +100,7 @@ test.serial('widgets show values with texts, units, tones and zones, and missing
   await page.locator('.value output[data-tone=danger]').getByText('0.95 dB').waitFor();
   await widget(page, 'lamp').first().locator('.lit[data-tone=danger]').waitFor();
   await widget(page, 'lamp').nth(1).locator('.lit').waitFor();
-  await waitUntil(page, `getComputedStyle(document.querySelector('.bar-of')).transform.includes('0.95')`);
+  await waitUntil(page, `getComputedStyle(document.querySelector('.track')).backgroundSize === '100% 95%'`);
   await page.locator('.plot canvas').waitFor();
   const live = (place: number) => widget(page, 'value').nth(place).locator('output').getAttribute('aria-live');
   t.is(await live(1), 'off', 'no number is announced');
@@ -282,6 +282,77 @@ test.serial('200 widgets with changing values cost the page a limited multiple o
   t.log(`${ratio.toFixed(1)} times`);
   t.true(ratio < mostTimes, `${ratio} times`);
 });
+
+const streamMs = 3000;
+/** The first texts of a stream change at once; those of fast values take turns. */
+const settledMs = 1500;
+/** A fifth of 200 widgets, and lamps, whose words change with their state. */
+const mostTexts = 50;
+const mostTextsPerSecond = 6;
+/** A busy machine that draws fewer frames per second changes all texts in each of them. */
+const leastFrames = 8;
+
+/** Counts what each frame changes on the page, apart from timers, which change a few elements. */
+const watchFrames = `
+  globalThis.frames = [];
+  globalThis.watcher = new MutationObserver((records) => {
+    const of = (type) => records.filter((record) => record.type === type);
+    const isMoved = ({ target }) => target.matches('.track, .peak') && target.style.transform !== '';
+    const texts = of('characterData').length;
+    const nodes = of('childList').length;
+    const moved = of('attributes').filter(isMoved).length;
+    if (records.length > 50) frames.push({ atMs: performance.now(), texts, nodes, moved });
+  });
+  watcher.observe(document.querySelector('.widgets'), { subtree: true, childList: true, characterData: true, attributes: true });
+  undefined;`;
+
+interface WatchedFrame {
+  readonly atMs: number;
+  readonly texts: number;
+  readonly nodes: number;
+  readonly moved: number;
+}
+
+test.serial(
+  'a frame of 200 changing widgets takes one style pass and one layout, and a fifth of the texts',
+  async (t) => {
+    const { hub, page } = await open('many', { width: 1920, height: 1080 });
+    await waitUntil(page, noneStale);
+    const session = await page.context().newCDPSession(page);
+    await session.send('Performance.enable');
+    const countsOf = async () => {
+      const { metrics } = await session.send('Performance.getMetrics');
+      const count = (wanted: string) => metrics.find(({ name }) => name === wanted)!.value;
+      return { styles: count('RecalcStyleCount'), layouts: count('LayoutCount') };
+    };
+    let round = 0;
+    const timer = setInterval(() => {
+      round++;
+      hub.turn(() => {
+        for (let n = 0; n < 200; n++) hub.write(`many/p${n}`, 1 + ((round * 7 + n * 13) % 99), writer);
+      });
+    }, 20);
+    t.teardown(() => clearInterval(timer));
+    await page.waitForTimeout(settledMs);
+    await page.evaluate(watchFrames);
+    const before = await countsOf();
+    await page.waitForTimeout(streamMs);
+    const after = await countsOf();
+    const frames = await page.evaluate<WatchedFrame[]>('watcher.disconnect(), frames');
+    clearInterval(timer);
+    const seconds = (frames.at(-1)!.atMs - frames[0]!.atMs) / 1000;
+    const [styles, layouts] = [after.styles - before.styles, after.layouts - before.layouts];
+    const texts = frames.reduce((sum, frame) => sum + frame.texts, 0);
+    t.log(`${frames.length} frames, ${styles} style passes, ${layouts} layouts, ${texts} texts`);
+    t.true(frames.length > 3 && texts > 150, 'the page draws');
+    t.true(styles <= frames.length * 1.3 + 5, `${styles} style passes`);
+    t.true(layouts <= frames.length * 1.3 + 5, `${layouts} layouts`);
+    const median = frames.map((frame) => frame.texts).sort((one, other) => one - other)[frames.length >> 1]!;
+    t.true(median <= mostTexts || frames.length < leastFrames * seconds, `${median} texts in a frame`);
+    t.true(texts / 150 <= mostTextsPerSecond * seconds + 1, `${texts} texts in ${seconds} s`);
+    t.deepEqual([...new Set(frames.flatMap(({ nodes, moved }) => [nodes, moved]))], [0], 'no new nodes or layers');
+  },
+);
 
 test.serial(
   'a panel fills the screen without scrolling, a phone scrolls down alone; the bar can be left out',

@@ -19,10 +19,56 @@ const leastFrames = 45;
 const mostGrownBytes = 2_000_000;
 /** The share of a core that the page may take, without what draws pixels in place of a graphics card. */
 const mostCores = 0.5;
-const types = ['value', 'lamp', 'meter', 'fader', 'gauge'] as const;
+const states = ['idle', 'starting', 'on air', 'fading out'];
+const alarm = { from: -6, tone: 'danger' };
+/** The widgets of the wall, in turn: the declaration of the parameter, the widget, and its value at a fraction of its range. */
+const kinds: readonly Kind[] = [
+  {
+    start: 'F,-60',
+    widget: {
+      type: 'meter',
+      label: 'Mic',
+      unit: 'dB',
+      min: -60,
+      max: 0,
+      digits: 1,
+      scale: true,
+      peak: 2,
+      zones: [alarm],
+    },
+    valueAt: (share) => share * 60 - 60,
+  },
+  { start: 'F,0', widget: { type: 'meter', label: 'Bar' }, valueAt: (share) => share },
+  {
+    start: 'F,0',
+    widget: { type: 'value', label: 'Level', unit: 'dB', digits: 1 },
+    valueAt: (share) => share * 100 - 50,
+  },
+  {
+    start: 'S,idle',
+    widget: { type: 'value', label: 'State' },
+    valueAt: (share) => states[Math.floor(share * states.length)]!,
+  },
+  { start: 'B,false', widget: { type: 'lamp', label: 'On air' }, valueAt: (share) => share >= 0.5 },
+  { start: 'F,0', widget: { type: 'fader', label: 'Main' }, valueAt: (share) => share },
+  {
+    start: 'F,0',
+    widget: { type: 'gauge', label: 'Load', unit: '%', max: 100, zones: [{ from: 80, tone: 'danger' }] },
+    valueAt: (share) => Math.round(share * 100),
+  },
+  { start: 'I,0', widget: { type: 'value', label: 'Count' }, valueAt: (share) => Math.round(share * 1000) },
+];
 /** The threads that draw pixels where there is no graphics card. */
 const drawing = /Tile|ThreadPool/;
 const ticksPerSecond = 100;
+
+interface Kind {
+  readonly start: string;
+  readonly widget: Readonly<Record<string, unknown>>;
+  readonly valueAt: (share: number) => number | string | boolean;
+}
+
+const kindOf = (index: number) => kinds[index % kinds.length]!;
 
 export const trial = defineTrial({
   about: 'draws 200 widgets at 50 Hz on half a core, and keeps a page open at 20,000 changes a second',
@@ -55,9 +101,9 @@ export const trial = defineTrial({
 
 async function startLoaded(folder: string): Promise<{ readonly hub: Hub; readonly port: number }> {
   const flow = join(folder, 'flow.json5');
-  const parameters = Array.from({ length: meters }, (_, index) => `meter-${index},F,0`);
+  const parameters = Array.from({ length: meters }, (_, index) => `meter-${index},${kindOf(index).start}`);
   const items = Array.from({ length: widgets }, (_, index) => ({
-    type: types[index % types.length],
+    ...kindOf(index).widget,
     address: `rack/meter-${index}`,
   }));
   await mkdir(join(folder, 'dashboards'));
@@ -79,7 +125,10 @@ function flood(hub: Hub, count: number, perSecond: number): () => number {
   let made = 0;
   const timer = setInterval(() => {
     const due = Math.min(made + perSecond / 10, ((performance.now() - startMs) / 1000) * perSecond);
-    for (; made < due; made++) hub.write(`rack/meter-${made % count}`, ((made * 7) % 1000) / 1000, writer);
+    for (; made < due; made++) {
+      const index = made % count;
+      hub.write(`rack/meter-${index}`, kindOf(index).valueAt(((made * 7) % 1000) / 1000), writer);
+    }
   }, 1000 / hertz);
   return () => {
     clearInterval(timer);
@@ -118,9 +167,12 @@ async function framesOf(
   const passed = after.get('Timestamp')! - before.get('Timestamp')!;
   const perSecond = (name: string) => (after.get(name)! - before.get(name)!) / passed;
   const perFrame = (name: string) => (perSecond(name) / frames).toFixed(2);
-  const cores = (threads.own - threadsBefore.own) / passed;
-  const drawn = (threads.drawing - threadsBefore.drawing) / passed;
-  notify(`${cores.toFixed(2)} of a core, ${(cores + drawn).toFixed(2)} with the drawing of pixels`);
+  const coresOf = (name: keyof ThreadSeconds) => (threads[name] - threadsBefore[name]) / passed;
+  const cores = coresOf('own');
+  const drawn = cores + coresOf('drawing');
+  const all = drawn + coresOf('others');
+  notify(`${cores.toFixed(2)} of a core for the page, of which ${coresOf('main').toFixed(2)} for its main thread`);
+  notify(`${drawn.toFixed(2)} with the drawing of its pixels, ${all.toFixed(2)} with the rest of the browser`);
   notify(`per frame: ${perFrame('RecalcStyleCount')} style passes, ${perFrame('LayoutCount')} layouts`);
   const milliseconds = ['ScriptDuration', 'RecalcStyleDuration', 'LayoutDuration', 'TaskDuration'].map(
     (name) => `${name} ${Math.round(1000 * perSecond(name))} ms`,
@@ -135,18 +187,30 @@ async function metricsOf(session: CDPSession): Promise<ReadonlyMap<string, numbe
   return new Map(metrics.map(({ name, value }) => [name, value]));
 }
 
-/** Returns the seconds of processor time that the threads of all pages have taken (proc(5), `/proc/<pid>/task/<tid>/stat`). */
-async function threadSeconds(browser: Browser): Promise<{ readonly own: number; readonly drawing: number }> {
+interface ThreadSeconds {
+  /** Of the main threads of all pages. */
+  readonly main: number;
+  /** Of all threads of all pages, except for those that draw pixels. */
+  readonly own: number;
+  readonly drawing: number;
+  /** Of the browser's other processes, which also put pixels together where there is no graphics card. */
+  readonly others: number;
+}
+
+/** Returns the seconds of processor time that the threads of the browser have taken (proc(5), `/proc/<pid>/task/<tid>/stat`). */
+async function threadSeconds(browser: Browser): Promise<ThreadSeconds> {
   const session = await browser.newBrowserCDPSession();
   const { processInfo } = await session.send('SystemInfo.getProcessInfo');
   await session.detach();
-  const seconds = { own: 0, drawing: 0 };
-  for (const { id } of processInfo.filter(({ type }) => type === 'renderer'))
+  const seconds = { main: 0, own: 0, drawing: 0, others: 0 };
+  for (const { id, type } of processInfo)
     for (const thread of await readdir(`/proc/${id}/task`)) {
       const stat = await readFile(`/proc/${id}/task/${thread}/stat`, 'utf8').catch(() => '');
       const [, name = '', rest = ''] = /^\d+ \((.*)\) (.*)$/m.exec(stat) ?? [];
       const [user = 0, system = 0] = rest.split(' ').slice(11, 13).map(Number);
-      seconds[drawing.test(name) ? 'drawing' : 'own'] += (user + system) / ticksPerSecond;
+      const taken = (user + system) / ticksPerSecond;
+      seconds[type !== 'renderer' ? 'others' : drawing.test(name) ? 'drawing' : 'own'] += taken;
+      if (type === 'renderer' && thread === String(id)) seconds.main += taken;
     }
   return seconds;
 }

@@ -5,8 +5,13 @@ import { type Accessor, batch, createSignal, onCleanup, type Setter, untrack } f
 import type { About, Value, ValueType } from '../../client/index.ts';
 import type { Access } from '../../model/parameter.ts';
 
-/** The maximum number of readable updates per second. */
+/** The maximum number of updates per second on pages that show values as text. */
 export const readableRate = 10;
+/** The minimum time between two updates of a text, in milliseconds. Nobody can read numbers that change faster. */
+const leastTextMs = 200;
+/** The fraction of the texts of fast values that change in one frame, so that no frame takes much longer than another. */
+const textShare = 0.2;
+const leastTexts = 10;
 /**
  * The minimum time between two updates, in milliseconds. The eye can follow 30 pictures per second, and changes from several subscriptions
  * are drawn together.
@@ -39,6 +44,8 @@ interface Cell extends LiveParameter {
   readonly setReadable: Setter<Value | undefined>;
   /** The time of the frame in which `readable` was last set. */
   readMs: number;
+  /** Whether the value has changed again before its text. */
+  isFast: boolean;
   readonly setValue: Setter<Value | undefined>;
   readonly setMoves: Setter<number>;
   readonly setKind: Setter<Kind | undefined>;
@@ -94,17 +101,24 @@ export function createLiveCells(onMoves: (moved: ReadonlySet<string>) => void): 
         const cell = cells.get(address);
         if (!cell) continue;
         cell.setValue(() => value);
+        cell.isFast = unread.has(cell);
         unread.add(cell);
       }
+      let texts = Math.max(leastTexts, textShare * cells.size);
+      let waitMs = leastTextMs;
       for (const cell of unread) {
-        if (now - cell.readMs < 1000 / readableRate) continue;
+        const restMs = now - cell.readMs;
+        if (restMs < leastTextMs || (cell.isFast && --texts < 0)) {
+          waitMs = Math.min(waitMs, leastTextMs - restMs);
+          continue;
+        }
         cell.readMs = now;
         cell.setReadable(() => untrack(cell.value));
         unread.delete(cell);
       }
       for (const address of movers) cells.get(address)?.setMoves((count) => count + 1);
       if (movers.size > 0) onMoves(movers);
-      if (unread.size > 0 && !isAwaited) drawAfter(1000 / readableRate);
+      if (unread.size > 0 && !isAwaited) drawAfter(Math.max(leastDrawMs, waitMs));
     });
   };
   return {
@@ -149,6 +163,7 @@ function createCell(): Cell {
     readable,
     setReadable,
     readMs: Number.NEGATIVE_INFINITY,
+    isFast: false,
     moves,
     setMoves,
     kind,

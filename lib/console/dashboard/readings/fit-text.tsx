@@ -1,6 +1,6 @@
 // Text that fills its space so that it is readable across a room.
 
-import { createMemo, createSignal, onMount, Show } from 'solid-js';
+import { createMemo, createSignal, on, onMount, Show } from 'solid-js';
 import { Dynamic } from 'solid-js/web';
 import type { Tone } from '../../../dashboard/format.ts';
 import { leastLetters, observeSize } from '../../page/media.ts';
@@ -15,7 +15,14 @@ import { type Fitted, fitInto } from './fit.ts';
 const step = 1.2;
 const unitSize = 0.55;
 const measuredAt = 100;
+/** The maximum number of texts whose sizes a widget remembers. */
+const mostFits = 50;
 const pen = document.createElement('canvas').getContext('2d')!;
+
+interface Placed extends Fitted {
+  /** Whether the unit is below the number. */
+  readonly isBelow: boolean;
+}
 
 interface FitTextProps {
   readonly text: string;
@@ -39,8 +46,18 @@ export function FitText(props: FitTextProps) {
     pen.font = `600 ${measuredAt}px ${family()}`;
     return pen.measureText(text).width / measuredAt;
   };
+  /** The texts that were fitted into the current space, because measuring takes longer than showing. */
+  const fits = createMemo(on([place, family, () => props.unit], () => new Map<string, Placed>()));
+  const fitWithUnit = (text: string): Placed => {
+    const known = fits().get(text);
+    if (known) return known;
+    if (fits().size >= mostFits) fits().clear();
+    const fit = placeWithUnit(text);
+    fits().set(text, fit);
+    return fit;
+  };
   /** Places the unit after the number, or below the number if this allows a larger font. */
-  const fitWithUnit = (text: string): Fitted & { isBelow: boolean } => {
+  const placeWithUnit = (text: string): Placed => {
     const { width, height } = place();
     const unitWidth = props.unit ? unitSize * widthOf(` ${props.unit}`) : 0;
     const behind = fitInto(text, place(), (line) => widthOf(line) + unitWidth);
