@@ -7,10 +7,10 @@ import { placed, replaceOnce } from '../../lib/command/init.ts';
 const examples = join(import.meta.dirname, '../../flows/init');
 const names = ['studio.json5', 'dashboards/studio.json5'];
 
-/** Where the documentation is, in the first flow file, and in Debian. */
+/** The line about the documentation in the first flow file, and its replacement in Debian. */
 const moved = [
-  'docs/rules.md of the package describes everything that a flow file can contain: in a clone, or below $(npm root -g)/patchbay-hub.',
-  '/usr/lib/patchbay/docs/rules.md describes everything that a flow file can contain. systemctl reload patchbay checks it as well.',
+  'docs/rules.md in the package describes everything that a flow file can contain. The package is a clone, or $(npm root -g)/patchbay-hub.',
+  '/usr/lib/patchbay/docs/rules.md describes everything that a flow file can contain. systemctl reload patchbay also checks the file.',
 ] as const;
 
 export const conffiles: readonly string[] = names.map((name) => `/etc/patchbay/flows/${name}`);
