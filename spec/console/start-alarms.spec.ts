@@ -1,6 +1,6 @@
 // The start page and the alarms against a real hub: what is wrong is seen, counted, acknowledged and shelved.
 
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import type { Page } from 'playwright-core';
@@ -150,3 +150,25 @@ test.serial('an alarm is edited, added and removed in the flow file', async (t) 
   await page.locator('.item').waitFor({ state: 'detached' });
   t.is(await text(), edited);
 });
+
+test.serial(
+  'flow files that could not be loaded are a problem, with the first error, until they are loaded',
+  async (t) => {
+    const right = `{ connections: { api: ${JSON.stringify(api)}, desk: { type: 'dummy', parameters: ['a,B', 'b,B'] } },
+    rules: [{ name: 'copy', from: 'desk/a', to: 'desk/b' }] }`;
+    const hub = await startHubFrom(t, { 'flow.json5': right });
+    const page = await openConsole(t, browser, hub.port);
+    await page.getByText('No problems.').waitFor();
+    await writeFile(join(hub.folder, 'flow.json5'), right.replace('desk/b', 'desk/bb').replace('desk/a', 'desk/aa'));
+    await t.throwsAsync(hub.reload(writer));
+    const trouble = page.locator('[data-trouble="flow files"]');
+    await trouble.getByText(/rules\[0\].*unknown parameter .* and 1 more error\. The previous configuration/).waitFor();
+    await trouble.getByRole('link', { name: 'flow files' }).click();
+    await page.getByText('2 errors').waitFor();
+    await writeFile(join(hub.folder, 'flow.json5'), right);
+    await hub.reload(writer);
+    await page.getByRole('link', { name: 'Start' }).click();
+    await page.getByText('No problems.').waitFor();
+    t.is((await troubles(page)).length, 0);
+  },
+);

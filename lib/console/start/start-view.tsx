@@ -2,7 +2,7 @@
 
 import { createMemo, For, type JSX, Show } from 'solid-js';
 import { counted } from '../../model/digits.ts';
-import type { ClientList, ConnectionStatus, DashboardList, RuleList } from '../../wire/http/operation.ts';
+import type { ClientList, ConnectionStatus, DashboardList, LoadReport, RuleList } from '../../wire/http/operation.ts';
 import type { AuditEntry, AuditPage } from '../../wire/http/past-shapes.ts';
 import { alarms } from '../alarms/alarms.ts';
 import { clientFacts, clientName, isThisPage } from '../clients/client-name.ts';
@@ -78,6 +78,7 @@ function Troubles() {
     'id',
     rulesEveryMs,
   );
+  const files = usePolled<LoadReport>(() => (mayManage() ? '/hub/files' : undefined), 'path', rulesEveryMs);
   const kinds = createMemo(() => [
     {
       view: 'alarms',
@@ -87,6 +88,7 @@ function Troubles() {
         .map(ofAlarm),
     },
     { view: 'connections', list: installation.troubled().map(ofConnection) },
+    { view: 'flows', list: ofFiles(files.data()) },
     { view: 'flows', list: (Array.isArray(rules.data()) ? rules.data()! : []).filter(Boolean).map(ofRule) },
     { view: 'overrides', list: overrides.list().map(ofOverride) },
   ]);
@@ -96,7 +98,7 @@ function Troubles() {
       <h2>
         Problems <Show when={count() > 0}>({formatCount(count())})</Show>
       </h2>
-      <Fault text={alarms.error() || installation.error() || rules.error()} />
+      <Fault text={alarms.error() || installation.error() || rules.error() || files.error()} />
       <Show when={count() === 0 && alarms.isKnown() && installation.isKnown()}>
         <p class="state" data-tone="good">
           No problems.
@@ -153,6 +155,16 @@ function ofConnection({ id, state, reason, since, device }: ConnectionStatus): T
     return { id, state: 'stale', what: id, link, reason: 'the device is not responding', since: stale };
   }
   return { id, state: state === 'disabled' ? 'stopped' : state, what: id, link, reason, since };
+}
+
+/** Returns the problem that the flow files have not been loaded, with the first error, or an empty list. */
+function ofFiles(report: LoadReport | undefined): readonly Trouble[] {
+  if (report === undefined || report.loaded !== false) return [];
+  const errors = (Array.isArray(report.files) ? report.files : []).flatMap((file) => file?.mistakes ?? []);
+  const first = errors[0] ?? String(report.reason);
+  const more = errors.length > 1 ? ` and ${counted(errors.length - 1, 'more error')}` : '';
+  const reason = `${first}${more}. The previous configuration remains active.`;
+  return [{ id: 'flow files', state: 'failed', what: 'flow files', link: linkTo('flows'), reason, since: report.time }];
 }
 
 function ofRule({ name, file, state, reason }: RuleList[number]): Trouble {
