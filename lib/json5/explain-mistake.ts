@@ -193,9 +193,25 @@ class Explanation {
     if (after.part === '}' || after.part === ']')
       return new Found(`expected ${closing[open.part]} to close ${open.part}, got ${after.part}`, after.offset);
     if (after.part === ':') return new Found('expected a comma, got :', after.offset);
+    if (open.part === '{' && (after.part === '{' || after.part === '[')) {
+      // no key begins with a bracket, so the entry before it has no end
+      const line = this.#text.slice(0, open.offset).split('\n').length;
+      return new Found(`expected } before ${after.part}, to close the { in line ${line}`, after.offset);
+    }
+    if (this.#isInBrokenText(after))
+      return new Found(
+        `expected a comma before ${shown(after)}: is a quote missing earlier in this line?`,
+        after.offset,
+        'expected a comma here: is a quote missing earlier in this line?',
+      );
     const isItem = open.part === '[' && after.part.length <= mostShown && !lineBreak.test(after.part);
     const got = isItem ? after.part : shown(after);
     return new Found(`expected a comma before ${got}`, after.offset, 'expected a comma here');
+  }
+
+  /** Returns whether a word follows the closing quote of a text immediately, as in `'value > 0.5, to: 'desk/lamp'`. */
+  #isInBrokenText({ part, offset }: Token): boolean {
+    return keyPattern.test(part) && isText(this.#text[offset - 1] ?? '');
   }
 
   #unclosed(open: Token): Found {

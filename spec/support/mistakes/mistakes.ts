@@ -156,6 +156,16 @@ export const mistakes = [
       "{ connections: { desk: { type: 'dummy', parameters: ['a' ¦'b'] } } }",
       "expected a comma before 'b'",
     ],
+    [
+      'an entry of a list that is not closed',
+      "{ rules: [\n  { from: 'desk/a', to: 'desk/b'\n  ¦{ from: 'desk/b', to: 'desk/a' },\n] }",
+      'expected } before {, to close the { in line 2',
+    ],
+    [
+      'text whose closing quote is missing before other text',
+      "{ rules: [{ from: 'desk/a', when: 'value > 0.5, to: '¦desk/b' }] }",
+      'is a quote missing earlier in this line?',
+    ],
     ['a comma too many', "{ connections: { desk: { type: 'dummy' },¦, } }", 'expected one comma, got two'],
     ['a brace that is not closed', "{\n  connections: ¦{\n    desk: { type: 'dummy' },\n}\n", 'expected } to close {'],
     ['the wrong bracket', "{ rules: [ { from: 'desk/a', to: 'desk/b' ¦] }", 'expected } to close {, got ]'],
