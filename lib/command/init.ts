@@ -14,6 +14,7 @@ import {
   type RecipeCopy,
   readRecipe,
   type Surroundings,
+  withFreeAddresses,
 } from '../hub/recipes.ts';
 import { HubError } from '../model/error.ts';
 import { printable } from '../model/printable.ts';
@@ -203,7 +204,9 @@ async function makeRecipe(folder: string, call: string, name: string, options: I
   expectOwnName(own);
   const around = await lookAround(join(folder, defaultFolder));
   const isAsked = options.ask !== undefined && (options.set ?? []).length === 0;
-  const given = isAsked ? await options.ask!(recipe) : readGiven(recipe, options.set ?? []);
+  const given = isAsked
+    ? await options.ask!(withFreeAddresses(recipe, own, around ?? nothing))
+    : readGiven(recipe, options.set ?? []);
   const copy = copyRecipe(recipe, own, given, around ?? nothing);
   const files = new Map<string, string>([[`${own}${recipe.ending}`, copy.text]]);
   for (const [companion, text] of copy.companions)
@@ -333,7 +336,10 @@ function panelOf(own: string, { devices }: RecipeCopy, writes: ReadonlySet<strin
   const widgets = devices.map(({ address, about, type }) => {
     const label = inQuotes(asTitle(about.replace(/^the |[,;:].*$/g, '')));
     const start = `label: ${label}, address: ${inQuotes(address)}`;
-    if (writes.has(address)) return `{ type: '${type === 'B' || type === 'T' ? 'lamp' : 'value'}', ${start} }`;
+    if (writes.has(address)) {
+      if (type !== 'B' && type !== 'T') return `{ type: 'value', ${start} }`;
+      return `{ type: 'lamp', ${start}${/\bred\b/i.test(about) ? ", tone: 'danger'" : ''} }`;
+    }
     if (type === 'B') return `{ type: 'button', ${start} }`;
     if (type === 'T') return `{ type: 'button', ${start}, mode: 'fire' }`;
     if (type === 'S') return `{ type: 'value', ${start} }`;

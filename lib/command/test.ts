@@ -24,12 +24,16 @@ interface TestOptions {
 export async function test(paths: readonly string[], options: TestOptions, console: Console): Promise<number> {
   const { runFlowTests } = await import('../testing/run-tests.ts');
   const counts = { passed: 0, failed: 0 };
+  const files = new Set<string>();
+  let needsOthers = false;
   for await (const result of runFlowTests(paths, { isTogether: options.together ?? false })) {
+    files.add(result.file);
     if (result.isPassed) {
       counts.passed++;
       console.print(printable(`ok    ${result.file}: ${result.name}`));
     } else {
       counts.failed++;
+      needsOthers ||= /: unknown connection "/.test(result.timeline);
       console.print(`${printable(`FAIL  ${result.place}: ${result.name}`)}\n${printableLines(result.timeline)}\n`);
     }
   }
@@ -40,5 +44,7 @@ export async function test(paths: readonly string[], options: TestOptions, conso
   }
   const count = `${counted(counts.passed, 'test')} passed`;
   console.print(counts.failed === 0 ? count : `${count}, ${counts.failed} failed`);
+  if (needsOthers && files.size > 1 && options.together !== true)
+    console.print('If a file uses connections of other files, test the files as one installation: add --together');
   return counts.failed === 0 ? 0 : 1;
 }

@@ -128,6 +128,18 @@ export function checkGiven({ variables }: Recipe, name: string, value: string): 
   }
 }
 
+/**
+ * Returns a recipe whose variables have the values that a copy uses if none are given: a device whose usual connection already exists has
+ * another address.
+ */
+export function withFreeAddresses(recipe: Recipe, own: string, around: Surroundings): Recipe {
+  const { standIns } = standInRegion(recipe.text);
+  const variables = recipe.variables.map((one) =>
+    standInLine(standIns, one.usual) === undefined ? one : { ...one, usual: freeAddress(one.usual, own, around) },
+  );
+  return { ...recipe, variables };
+}
+
 /** A copy of a recipe: its text, and the files to which it refers. */
 export interface RecipeCopy {
   readonly text: string;
@@ -153,7 +165,7 @@ export function copyRecipe(
   let needsOthers = false;
   for (const { name, usual, about } of recipe.variables) {
     if (!isAddress(usual)) continue;
-    const line = region.standIns.get(connectionIdOf(usual))?.get(usual.slice(connectionIdOf(usual).length + 1));
+    const line = standInLine(region.standIns, usual);
     const wanted = given.get(name);
     const address = wanted ?? (line === undefined ? usual : freeAddress(usual, own, around));
     const other = users.get(address);
@@ -208,6 +220,13 @@ function isKnown(name: string, address: string, { addresses, connections, hasOth
 }
 
 /** Returns the usual address of a device, or an address with another Connection ID if the folder already has such a connection. */
+/** Returns the rest of the line that declares an address as a stand-in, or undefined if there is none. */
+function standInLine(standIns: StandIns, usual: string): string | undefined {
+  if (!isAddress(usual)) return undefined;
+  const connectionId = connectionIdOf(usual);
+  return standIns.get(connectionId)?.get(usual.slice(connectionId.length + 1));
+}
+
 function freeAddress(usual: string, own: string, { connections }: Surroundings): string {
   return connections.has(connectionIdOf(usual)) ? `${own}-${usual}` : usual;
 }

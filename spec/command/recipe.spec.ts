@@ -102,9 +102,34 @@ test('recipes with the same devices can be combined, also the same recipe twice;
   await isWell(t, folder, 'together', true);
   const { output } = await make(folder, first, { as: 'third', set: ['mic1=desk/mic1'] });
   t.regex(output, /^patchbay test --together$/m);
+  const alone = await call((console) => testFlows([join(folder, 'flows')], {}, console));
+  t.is(alone.status, 1);
+  t.regex(alone.output, /test the files as one installation: add --together$/m);
   t.regex(
     await reasonOf(t, folder, first, { as: 'fourth', set: ['mic1=desk/mick1'] }),
     /unknown parameter "desk\/mick1".*did you mean "desk\/mic1"\?$/,
+  );
+});
+
+test('a prompt offers the address that the copy uses if it is accepted', async (t) => {
+  const folder = await createFolder(t);
+  const offered: string[][] = [];
+  const ask: InitOptions['ask'] = async ({ variables }) => {
+    offered.push(variables.map(({ usual }) => usual));
+    return new Map();
+  };
+  for (const as of ['one', 'two']) {
+    await make(folder, first, { as, ask });
+    const { variables } = json5.parse(readFileSync(join(folder, `flows/${as}.json5`), 'utf8'));
+    t.deepEqual(Object.values(variables), offered.at(-1), as);
+  }
+  t.deepEqual(offered, [
+    ['desk/mic1', 'desk/mic2', 'studio/red-light'],
+    ['two-desk/mic1', 'two-desk/mic2', 'two-studio/red-light'],
+  ]);
+  t.regex(
+    readFileSync(join(folder, 'flows/dashboards/one.json5'), 'utf8'),
+    /'lamp', label: 'Red light'.* tone: 'danger'/,
   );
 });
 
