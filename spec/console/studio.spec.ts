@@ -104,9 +104,17 @@ test.serial('a panel of six widgets is made by mouse alone from nothing, and ope
 }
 `,
   );
+  const sharesOf = (widgets: string) =>
+    page.evaluate<number[]>(
+      `[...document.querySelectorAll('${widgets}')].map((one) => Math.round((2 * one.offsetWidth) / one.parentElement.offsetWidth))`,
+    );
+  await page.getByRole('button', { name: 'phone', exact: true }).click();
+  const previewed = await sharesOf('.screen .spot');
   await page.getByRole('link', { name: 'Open', exact: true }).click();
   await page.locator('.panel-page .widget.fader').waitFor();
   await page.setViewportSize(phone);
+  t.deepEqual(await sharesOf('.panel-page .widget'), previewed, 'each widget is as wide as in the preview');
+  t.is(previewed[2], 2, 'a fader takes both columns');
   t.is(await page.locator('.panel-page .widget').count(), 6);
   const isWide = "document.querySelector('.panel-page').scrollWidth > innerWidth";
   t.false(await page.evaluate(isWide));

@@ -312,7 +312,8 @@ export function CommentField(props: { readonly comment: string; take(comment: st
       <input
         type="text"
         maxLength={1000}
-        placeholder="reason; kept with the revision and in the audit"
+        placeholder="reason, for the audit"
+        title="The reason is kept with the revision and in the audit"
         value={props.comment}
         onInput={(event) => props.take(event.currentTarget.value)}
       />

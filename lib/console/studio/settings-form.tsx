@@ -176,6 +176,7 @@ function TextField(props: FieldProps) {
       aria-invalid={props.isWrong}
       maxLength={props.schema.maxLength}
       placeholder={placeholderOf(props.schema)}
+      title={placeholderOf(props.schema) || undefined}
       value={textOf(props.value)}
       onInput={(event) => props.change(event.currentTarget.value === '' ? undefined : event.currentTarget.value)}
     />
@@ -192,6 +193,7 @@ function NumberField(props: FieldProps) {
       min={props.schema.minimum}
       max={props.schema.maximum}
       placeholder={placeholderOf(props.schema)}
+      title={placeholderOf(props.schema) || undefined}
       value={textOf(props.value)}
       onInput={(event) => {
         const { value, valueAsNumber, validity } = event.currentTarget;
