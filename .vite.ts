@@ -85,7 +85,10 @@ const console: UserConfig = {
     cssTarget: ['chrome105', 'firefox105', 'safari16'],
     cssCodeSplit: false,
     modulePreload: { polyfill: false },
-    rolldownOptions: { output: { codeSplitting: { includeDependenciesRecursively: false, groups } } },
+    rolldownOptions: {
+      checks: { pluginTimings: false },
+      output: { codeSplitting: { includeDependenciesRecursively: false, groups } },
+    },
   },
 };
 

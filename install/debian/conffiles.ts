@@ -9,7 +9,7 @@ const names = ['studio.json5', 'dashboards/studio.json5'];
 
 /** The line about the documentation in the first flow file, and its replacement in Debian. */
 const moved = [
-  'docs/rules.md in the package describes everything that a flow file can contain. The package is a clone, or $(npm root -g)/patchbay-hub.',
+  'docs/rules.md in the package describes everything that a flow file can contain. The package is a clone, or patchbay-hub in `npm root` or `npm root -g`.',
   '/usr/lib/patchbay/docs/rules.md describes everything that a flow file can contain. systemctl reload patchbay also checks the file.',
 ] as const;
 
