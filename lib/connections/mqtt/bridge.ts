@@ -45,6 +45,8 @@ export interface BridgeOptions {
 
 export class Bridge {
   readonly #options: BridgeOptions;
+  /** The beginning of all topics of the bridge, such as `patchbay/`. */
+  readonly #start: string;
   readonly #shares = new Map<Parameter, Share>();
   readonly #byTopic = new Map<string, Share>();
   readonly #following = new Subscription();
@@ -65,6 +67,7 @@ export class Bridge {
     const { context, hub, settings, broker } = options;
     const { prefix, share, accept, follow, homeAssistant } = settings;
     this.#options = options;
+    this.#start = `${prefix}/`;
     this.#isShared = selectBy(share);
     this.#isAccepted = selectBy(accept);
     this.#isFollowed = selectBy(follow);
@@ -110,8 +113,7 @@ export class Bridge {
 
   /** Handles a message. Returns false if the topic does not belong to the bridge. */
   received(topic: string, payload: Buffer, isRetained: boolean, stamp: Stamp | undefined): boolean {
-    const { prefix } = this.#options.settings;
-    if (!topic.startsWith(`${prefix}/`)) return this.#tidy(topic, payload, isRetained);
+    if (!topic.startsWith(this.#start)) return this.#tidy(topic, payload, isRetained);
     const set = topic.endsWith('/set') ? this.#byTopic.get(topic.slice(0, -'/set'.length)) : undefined;
     if (set !== undefined) {
       if (!isRetained) this.#set(set, payload, this.#setOrigin); // a retained command is outdated

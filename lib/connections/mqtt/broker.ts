@@ -9,8 +9,8 @@ import { DeviceLink } from '../../device/link.ts';
 import type { Transport } from '../../device/transport.ts';
 import { messageOf } from '../../model/error.ts';
 import type { Log } from '../connection.ts';
-import { LinkStream, maxPacketBytes } from './link-stream.ts';
-import { maxTopicBytes, writePublish } from './publish-packet.ts';
+import { LinkStream } from './link-stream.ts';
+import { maxPacketBytes, type Published, PublishWriter, showPublished } from './publish-packet.ts';
 
 /** The number of unsent bytes above which the hub waits before it sends further payloads. */
 export const maxUnsentBytes = 262_144;
@@ -75,6 +75,7 @@ export interface BrokerEvents {
   ready(): void;
   away(reason: string): void;
   received(topic: string, payload: Buffer, isRetained: boolean, stamp: Stamp | undefined): void;
+  /** Records a message. The bytes are valid until the next message. */
   wire(direction: 'in' | 'out', bytes: Uint8Array): void;
 }
 
@@ -115,6 +116,7 @@ export class Broker {
   #create: Promise<typeof import('mqtt')> | undefined;
   #client: MqttClient | undefined;
   #stream: LinkStream | undefined;
+  #packets: PublishWriter | undefined;
   #version: 4 | 5;
   #isAccepted = false;
   #isReady = false;
@@ -129,6 +131,7 @@ export class Broker {
   #pending = 0;
   #timers = new Subscription();
   #refusal: { readonly reason: string; readonly pauseMs: number } | undefined;
+  readonly #sendGuarded = () => this.#guarded(() => this.#sendRound());
 
   constructor(options: BrokerOptions, events: BrokerEvents) {
     this.#options = options;
@@ -226,11 +229,12 @@ export class Broker {
     const version = this.#version;
     const stream = new LinkStream(this.#link, version, {
       fail: (reason) => this.#link.fail(reason),
-      published: ({ topic, payload, isRetained }) => {
-        if (this.#stream === stream) this.#guarded(() => this.#received(topic, payload, isRetained, undefined));
+      published: (message) => {
+        if (this.#stream === stream) this.#receivedPlain(message);
       },
     });
     this.#stream = stream;
+    this.#packets = new PublishWriter(version);
     const { MqttClient, Store } = await this.#create!;
     if (this.#stream !== stream) return;
     const options: IClientOptions = {
@@ -388,10 +392,9 @@ export class Broker {
   #send(): void {
     if (this.#isSending || this.#isStopped) return;
     this.#isSending = true;
-    const round = () => this.#guarded(() => this.#sendRound());
     const waitMs = this.#sentAtMs + gatherMs - performance.now();
-    if (waitMs > 0) setTimeout(round, waitMs);
-    else setImmediate(round);
+    if (waitMs > 0) setTimeout(this.#sendGuarded, waitMs);
+    else setImmediate(this.#sendGuarded);
   }
 
   /** Publishes queued messages until the link has enough bytes to send, and continues after some bytes have been sent. */
@@ -400,22 +403,20 @@ export class Broker {
     if (!this.#isAccepted || this.#client === undefined || this.#isStopped) return;
     if (this.#link.unsentBytes + this.#stream!.writableLength > maxUnsentBytes) {
       this.#isSending = true;
-      this.#timers.add(this.#options.scheduler.schedule(() => this.#guarded(() => this.#sendRound()), 5));
+      this.#timers.add(this.#options.scheduler.schedule(this.#sendGuarded, 5));
       return;
     }
     let left = sentPerRound;
-    const packets: Buffer[] = [];
-    for (const { topic, payload } of this.#fires.splice(0, left)) this.#publish(packets, topic, payload, false);
+    for (const { topic, payload } of this.#fires.splice(0, left)) this.#publish(topic, payload, false);
     for (const outgoing of this.#dirty) {
       if (left-- === 0) break;
       this.#dirty.delete(outgoing);
       const payload = outgoing.take();
-      if (payload !== undefined)
-        this.#publish(packets, outgoing.topic, payload, outgoing.isRetained, outgoing.stampOf?.());
+      if (payload !== undefined) this.#publish(outgoing.topic, payload, outgoing.isRetained, outgoing.stampOf?.());
     }
-    this.#write(packets);
+    const isWritten = this.#write();
     const isDone = this.#dirty.size === 0 && this.#fires.length === 0;
-    this.#sentAtMs = isDone && packets.length > 0 ? performance.now() : 0;
+    this.#sentAtMs = isDone && isWritten ? performance.now() : 0;
     if (!isDone) this.#send();
     else if (!this.#isReady && this.#pending === 0) {
       if (this.#hasRetained) this.#ready();
@@ -423,31 +424,32 @@ export class Broker {
     }
   }
 
-  #write(packets: readonly Buffer[]): void {
-    if (packets.length > 0) this.#stream!.write(packets.length === 1 ? packets[0] : Buffer.concat(packets));
+  /** Writes the encoded messages to the link. Returns whether there were any. */
+  #write(): boolean {
+    const packets = this.#packets!;
+    if (packets.length === 0) return false;
+    this.#stream!.write(packets.take());
+    return true;
   }
 
-  /** Encodes a message and appends the packet to `packets`. */
-  #publish(packets: Buffer[], topic: string, payload: string, isRetained: boolean, stamp?: Stamp): void {
+  /** Encodes a message, which `#write` then writes. */
+  #publish(topic: string, payload: string, isRetained: boolean, stamp?: Stamp): void {
     if (!this.hasNoLocal) {
       const echoes = this.#echoes.get(topic) ?? [];
       this.#echoes.set(topic, echoes);
       echoes.push(payload);
       if (echoes.length > maxEchoes) echoes.shift();
     }
-    const text = Buffer.from(`${topic} ${payload}`);
-    const topicBytes = Buffer.byteLength(topic);
-    if (topicBytes > maxTopicBytes || text.length > maxPacketBytes) {
-      this.#options.log.warn(
-        {},
-        `cannot publish to ${topic.slice(0, 80)}…: the topic or the message is too long for MQTT`,
-        'too long',
-      );
+    const property = stamp === undefined ? undefined : ([stampName, `${stamp.number} ${stamp.by}`] as const);
+    if (this.#packets!.add(topic, payload, isRetained, property)) {
+      this.#events.wire('out', showPublished(topic, payload));
       return;
     }
-    this.#events.wire('out', text);
-    const property = stamp === undefined ? undefined : ([stampName, `${stamp.number} ${stamp.by}`] as const);
-    packets.push(writePublish(text, topicBytes, isRetained, this.#version, property));
+    this.#options.log.warn(
+      {},
+      `cannot publish to ${topic.slice(0, 80)}…: the topic or the message is too long for MQTT`,
+      'too long',
+    );
   }
 
   /** Sends a ping. When the response arrives, all retained messages have arrived as well. */
@@ -469,20 +471,23 @@ export class Broker {
     this.#isReady = true;
     const { status } = this.#options;
     if (status !== undefined) {
-      const packets: Buffer[] = [];
-      this.#publish(packets, status, 'online', true);
-      this.#write(packets);
+      this.#publish(status, 'online', true);
+      this.#write();
     }
     this.#events.ready();
   }
 
+  /** Like `#guarded`, but without a function for each message. */
+  #receivedPlain({ topic, payload, isRetained }: Published): void {
+    try {
+      this.#received(topic, payload, isRetained, undefined);
+    } catch (error) {
+      this.#link.fail(`internal error: ${messageOf(error)}`);
+    }
+  }
+
   #received(topic: string, payload: Buffer, isRetained: boolean, stamp: Stamp | undefined): void {
-    const topicBytes = Buffer.byteLength(topic);
-    const text = Buffer.allocUnsafe(topicBytes + 1 + payload.length);
-    text.write(topic);
-    text[topicBytes] = space;
-    payload.copy(text, topicBytes + 1);
-    this.#events.wire('in', text);
+    this.#events.wire('in', showPublished(topic, payload));
     const echoes = this.#echoes.get(topic);
     if (echoes !== undefined && !isRetained && echoes[0] === payload.toString()) {
       echoes.shift();
@@ -494,7 +499,6 @@ export class Broker {
 }
 
 const stampName = 'patchbay';
-const space = 32;
 
 /** Reads the stamp of a message from its user property. Returns undefined if the message has no stamp. */
 function stampIn(property: unknown): Stamp | undefined {

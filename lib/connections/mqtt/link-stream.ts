@@ -4,10 +4,8 @@
 
 import { Duplex } from 'node:stream';
 import type { DeviceLink } from '../../device/link.ts';
-import { type Published, packetLength, readPublish } from './publish-packet.ts';
+import { maxPacketBytes, type Published, packetLength, readPublish } from './publish-packet.ts';
 
-/** The maximum size of a packet that the hub reads, in bytes. */
-export const maxPacketBytes = 16 * 1_048_576;
 /** The number of unread bytes above which reading from the link is paused. */
 export const maxUnreadBytes = 262_144;
 /** The maximum number of received bytes and the maximum number of packets that are handled in one round of the event loop. */
@@ -109,7 +107,7 @@ export class LinkStream extends Duplex {
     let left = readPerRoundBytes;
     for (let packets = 0; packets < readPerRound && left > 0 && !this.destroyed; packets++) {
       if (this.#restBytes === 0 && !this.#joinHead()) return false;
-      const [part] = this.#unread;
+      const part = this.#unread[0];
       if (part === undefined) return false;
       const available = part.length - this.#at;
       if (this.#restBytes === 0) {

@@ -2,7 +2,9 @@
 // several times as long.
 
 /** The maximum length of a topic, in bytes. */
-export const maxTopicBytes = 65_535;
+const maxTopicBytes = 65_535;
+/** The maximum size of a packet that the hub reads or sends, in bytes. */
+export const maxPacketBytes = 16 * 1_048_576;
 
 /** A message that was published to a topic. */
 export interface Published {
@@ -11,31 +13,86 @@ export interface Published {
   readonly isRetained: boolean;
 }
 
+/** The size of a new buffer for packets, and the size above which a buffer is not used again, in bytes. */
+const firstBytes = 4096;
+const keptBytes = 65_536;
+/** The maximum size of a packet's first byte and length, in bytes. */
+const headBytes = 5;
+
+/** Encodes PUBLISH packets into one buffer, because buffers for single packets would be half of the hub's garbage. */
+export class PublishWriter {
+  readonly #version: 4 | 5;
+  #bytes: Buffer = Buffer.allocUnsafeSlow(firstBytes);
+  #end = 0;
+
+  constructor(version: 4 | 5) {
+    this.#version = version;
+  }
+
+  /** The number of bytes that `take` will return. */
+  get length(): number {
+    return this.#end;
+  }
+
+  /**
+   * Adds a packet. `property` is the name and value of a user property (MQTT 5 only). Adds nothing and returns false if the topic or the
+   * message is too long.
+   */
+  add(topic: string, payload: string, isRetained: boolean, property?: readonly [name: string, value: string]): boolean {
+    const topicBytes = Buffer.byteLength(topic);
+    const payloadBytes = Buffer.byteLength(payload);
+    if (topicBytes > maxTopicBytes || topicBytes + payloadBytes >= maxPacketBytes) return false;
+    const properties = this.#version === 4 ? none : property === undefined ? noProperties : writeProperty(property);
+    const restBytes = 2 + topicBytes + properties.length + payloadBytes;
+    this.#reserve(headBytes + restBytes);
+    const bytes = this.#bytes;
+    bytes[this.#end] = isRetained ? 0x31 : 0x30;
+    let at = writeLength(bytes, this.#end + 1, restBytes);
+    bytes[at++] = topicBytes >> 8;
+    bytes[at++] = topicBytes & 255;
+    at += bytes.write(topic, at);
+    for (let place = 0; place < properties.length; place++) bytes[at++] = properties[place]!;
+    this.#end = at + bytes.write(payload, at);
+    return true;
+  }
+
+  /** Returns the packets that have been added, and starts over. */
+  take(): Buffer {
+    const packets = this.#bytes.subarray(0, this.#end);
+    this.#end = 0;
+    if (this.#bytes.length <= keptBytes) return Buffer.from(packets);
+    this.#bytes = Buffer.allocUnsafeSlow(firstBytes);
+    return packets;
+  }
+
+  #reserve(count: number): void {
+    if (this.#end + count <= this.#bytes.length) return;
+    const grown = Buffer.allocUnsafeSlow(Math.max(2 * this.#bytes.length, this.#end + count));
+    this.#bytes.copy(grown, 0, 0, this.#end);
+    this.#bytes = grown;
+  }
+}
+
+/** The buffer for texts, and its parts from the start, by their lengths. Longer texts have buffers of their own. */
+const textRoom = Buffer.allocUnsafeSlow(512);
+const textParts: Buffer[] = [];
+const maxBytesPerCharacter = 3;
+const space = 32;
+
 /**
- * Encodes a PUBLISH packet. `text` consists of the topic, a space and the payload; `topicBytes` is the length of the topic in bytes.
- * `property` is the name and value of a user property (MQTT 5 only).
+ * Returns a message in the form in which it is shown: the topic, a space and the payload. The buffer is valid until the next call.
  */
-export function writePublish(
-  text: Buffer,
-  topicBytes: number,
-  isRetained: boolean,
-  version: 4 | 5,
-  property?: readonly [name: string, value: string],
-): Buffer {
-  const properties = version === 4 ? none : property === undefined ? noProperties : writeProperty(property);
-  const payloadBytes = text.length - topicBytes - 1;
-  const restBytes = 2 + topicBytes + properties.length + payloadBytes;
-  const packet = Buffer.allocUnsafe(
-    1 + (restBytes < 128 ? 1 : restBytes < 16_384 ? 2 : restBytes < 2_097_152 ? 3 : 4) + restBytes,
-  );
-  packet[0] = isRetained ? 0x31 : 0x30;
-  let at = writeLength(packet, 1, restBytes);
-  packet[at++] = topicBytes >> 8;
-  packet[at++] = topicBytes & 255;
-  at += text.copy(packet, at, 0, topicBytes);
-  at += properties.copy(packet, at);
-  text.copy(packet, at, topicBytes + 1);
-  return packet;
+export function showPublished(topic: string, payload: Buffer | string): Buffer {
+  const isText = typeof payload === 'string';
+  const mostBytes = maxBytesPerCharacter * topic.length + 1 + (isText ? maxBytesPerCharacter : 1) * payload.length;
+  if (mostBytes > textRoom.length)
+    return isText ? Buffer.from(`${topic} ${payload}`) : Buffer.concat([Buffer.from(`${topic} `), payload]);
+  let end = textRoom.write(topic);
+  textRoom[end++] = space;
+  end += isText ? textRoom.write(payload, end) : payload.copy(textRoom, end);
+  const shown = textParts[end] ?? textRoom.subarray(0, end);
+  textParts[end] = shown;
+  return shown;
 }
 
 const none = Buffer.alloc(0);

@@ -3,12 +3,20 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
 import test from 'ava';
 import { LinkStream, readPerRound, readPerRoundBytes } from '../../../lib/connections/mqtt/link-stream.ts';
-import { writePublish } from '../../../lib/connections/mqtt/publish-packet.ts';
+import { PublishWriter } from '../../../lib/connections/mqtt/publish-packet.ts';
 
 const versions = [4, 5] as const;
 
-function packetOf(topic: string, payload: string, version: 4 | 5, isRetained = false): Buffer {
-  return writePublish(Buffer.from(`${topic} ${payload}`), Buffer.byteLength(topic), isRetained, version);
+function packetOf(
+  topic: string,
+  payload: string,
+  version: 4 | 5,
+  isRetained = false,
+  property?: readonly [name: string, value: string],
+): Buffer {
+  const writer = new PublishWriter(version);
+  writer.add(topic, payload, isRetained, property);
+  return writer.take();
 }
 
 /** Answers to pings: packets that the client has to handle. */
@@ -94,9 +102,8 @@ test('a plain message waits for a packet before it that the client has not handl
 });
 
 test('a message with properties, of another QoS, or without a topic goes to the client', async (t) => {
-  const text = Buffer.from('a 1');
   const packets = [
-    writePublish(text, 1, false, 5, ['patchbay', '1 me']),
+    packetOf('a', '1', 5, false, ['patchbay', '1 me']),
     Buffer.from([0x32, 7, 0, 1, 97, 0, 9, 0, 49]),
     Buffer.from([0x30, 4, 0, 0, 0, 49]),
     Buffer.from([0x30, 3, 0, 200, 97]),
