@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import { VirtualAction, VirtualTimeScheduler } from 'rxjs';
-import { DeviceLink } from '../../lib/device/link.ts';
+import { DeviceLink, nextPhase } from '../../lib/device/link.ts';
 import type { LinkListener, Transport } from '../../lib/device/transport.ts';
 
 /** A transport whose links the test opens and closes. */
@@ -166,4 +166,14 @@ test('events of a link after its end are ignored, and after a stop nothing is tr
   await link.stop();
   until(100_000);
   t.is(opens.length, 2);
+});
+
+test('the phases of links are spread evenly over the interval', (t) => {
+  for (const count of [2, 10, 100]) {
+    const phases = Array.from({ length: count }, nextPhase).sort((one, other) => one - other);
+    t.true(phases[0]! > 0 && phases.at(-1)! <= 1);
+    const gaps = phases.map((phase, place) => phase - (phases[place - 1] ?? phases.at(-1)! - 1));
+    t.true(Math.max(...gaps) < 2 / count, `the longest gap of ${count}: ${Math.max(...gaps)}`);
+    t.true(Math.min(...gaps) > 0.35 / count, `the shortest gap of ${count}: ${Math.min(...gaps)}`);
+  }
 });

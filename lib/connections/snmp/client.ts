@@ -3,7 +3,7 @@
 
 import { randomInt } from 'node:crypto';
 import { type SchedulerLike, Subscription } from 'rxjs';
-import { DeviceLink } from '../../device/link.ts';
+import { DeviceLink, nextPhase } from '../../device/link.ts';
 import type { Transport } from '../../device/transport.ts';
 import { HubError, messageOf } from '../../model/error.ts';
 import type { Change } from '../../model/parameter.ts';
@@ -203,8 +203,8 @@ export class SnmpClient {
     this.#faults.clear();
     this.#planReadings();
     const times = new Set([...this.#readings, ...this.#tables].map(({ everyMs }) => everyMs));
-    // The length of the first interval is random, so that devices that were connected together are not read at the same moments.
-    const phase = this.#options.random?.() ?? 0.5 + Math.random() / 2;
+    // The first interval is shorter than the others, so that devices that were connected together are not read at the same moments.
+    const phase = this.#options.random?.() ?? nextPhase();
     for (const everyMs of times) this.#repeat(everyMs, everyMs * phase);
     this.#queue(this.#readings);
     this.#queue(this.#tables);
