@@ -68,6 +68,8 @@ const groups = [
   },
   { name: 'flows', test: /console\/flows\// },
   { name: 'lists', test: /console\/(?:audit|clients|connections|hubs|log|overrides|snapshots)\// },
+  { name: 'operating', test: /console\/(?:alarms\/|start\/start-view|schedule\/|dashboard\/(?:dashboards-view|panel))/ },
+  { name: 'values', test: /console\/parameters\// },
   { name: 'causes', test: /console\/(?:why|history)\// },
 ];
 
