@@ -54,7 +54,7 @@ const client: UserConfig = {
 /** What every page loads, beside its own view: many small modules, which compress better together. */
 const common = [
   /solid-js|preload-helper|lib\/(?:client|model|wire)\//,
-  /console\/(?:page|hub|parts|views\.ts)|history\/(?:time\/|no-store|plot\/strip)|parameters\/(?:recordings|edit\/(?:draft|typed-number))/,
+  /console\/(?:page|hub|parts|language\/language|views\.ts)|history\/(?:time\/|no-store|plot\/strip)|parameters\/(?:recordings|edit\/(?:draft|typed-number))/,
   /alarms\/(?:alarms\.ts|sound)|controls\/(?:page-)?releases|start\/(?:installation|page-marks)|overrides\/(?:overrides\.ts|switch-off)/,
   /client-name|rule-text|editor\/probation/,
 ];
@@ -68,7 +68,10 @@ const groups = [
   },
   { name: 'flows', test: /console\/flows\// },
   { name: 'lists', test: /console\/(?:audit|clients|connections|hubs|log|overrides|snapshots)\// },
-  { name: 'operating', test: /console\/(?:alarms\/|start\/start-view|schedule\/|dashboard\/(?:dashboards-view|panel))/ },
+  {
+    name: 'operating',
+    test: /console\/(?:alarms\/|start\/start-view|schedule\/|dashboard\/(?:dashboards-view|panel))/,
+  },
   { name: 'values', test: /console\/parameters\// },
   { name: 'causes', test: /console\/(?:why|history)\// },
 ];

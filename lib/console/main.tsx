@@ -1,4 +1,5 @@
 // The console, with which users monitor and control the hub in a browser. This file renders the console into the page.
+
 import { createEffect, createSignal, For, Show, Suspense } from 'solid-js';
 import { Dynamic, render } from 'solid-js/web';
 import { messageOf } from '../model/error.ts';
@@ -7,6 +8,7 @@ import { deliverReleases } from './dashboard/controls/page-releases.ts';
 import { me, signInAgain, signOut } from './hub/me.ts';
 import { isStale, linkState } from './hub/page-hub.ts';
 import { seenAs } from './hub/page-request.ts';
+import { keepLanguage, language, languageParameter, languages, loadTexts, said, t } from './language/language.ts';
 import { areKeysOn, switchKeys, useKeys } from './page/page-keys.ts';
 import { useInterval } from './page/page-timers.ts';
 import { navigate, route } from './page/route.ts';
@@ -25,7 +27,10 @@ const half = 'M12 4a8 8 0 1 0 0 16zM12 4a8 8 0 0 1 0 16';
 
 applyTheme();
 deliverReleases();
-render(() => <App />, document.getElementById('app')!);
+void loadTexts().then((shown) => {
+  document.documentElement.lang = shown;
+  render(() => <App />, document.getElementById('app')!);
+});
 
 // The shell: the navigation, the state of the link, and the view that the URL names.
 
@@ -38,7 +43,7 @@ function App() {
     setWhySignedIn('');
     setWhySignedIn(await signOut());
   };
-  markPage(() => view().title);
+  markPage(() => t(view().title));
   useKeys(() => kiosk() === undefined && help.showModal());
 
   const kiosk = () => me()?.kiosk;
@@ -49,7 +54,7 @@ function App() {
   return (
     <div class="shell" classList={{ stale: isStale(), kiosk: kiosk() !== undefined }}>
       <button type="button" class="skip" onClick={() => main.focus()}>
-        Skip to content
+        {t('Skip to content')}
       </button>
       <Show when={kiosk() === undefined}>
         <Guarded>
@@ -63,10 +68,10 @@ function App() {
         <Show when={seenAs}>
           <p class="banner seen-as" role="note">
             <span>
-              <strong>You are viewing the console as {seenAs}.</strong> Nothing can be changed.
+              <strong>{t('You are viewing the console as {1}.', seenAs)}</strong> {t('Nothing can be changed.')}
             </span>
             <a class="button" href="/hub/#/users">
-              Back to your own view
+              {t('Back to your own view')}
             </a>
           </p>
         </Show>
@@ -75,15 +80,15 @@ function App() {
         </Guarded>
         <Show when={whySignedIn()}>
           <p role="alert" class="note error">
-            You are still signed in: {whySignedIn()}
+            {t('You are still signed in: {1}', whySignedIn())}
           </p>
         </Show>
-        <Show when={me()} fallback={<p class="note">Loading …</p>}>
+        <Show when={me()} fallback={<p class="note">{t('Loading …')}</p>}>
           <Show when={view()} keyed>
             {(one) => (
-              <Show when={offeredViews().includes(one)} fallback={<NotOffered title={one.title} />}>
+              <Show when={offeredViews().includes(one)} fallback={<NotOffered title={t(one.title)} />}>
                 <Guarded changed={route} fault={Broken}>
-                  <Suspense fallback={<p class="note">Loading …</p>}>
+                  <Suspense fallback={<p class="note">{t('Loading …')}</p>}>
                     <Dynamic component={one.component} />
                   </Suspense>
                 </Guarded>
@@ -109,21 +114,28 @@ function Header(props: { readonly leave: () => void; readonly showHelp: () => vo
           type="button"
           class="main"
           title={
-            sound.isBlocked() ? 'Click to allow sound in the browser' : 'Silence alarms until the next one is raised'
+            sound.isBlocked()
+              ? t('Click to allow sound in the browser')
+              : t('Silence alarms until the next one is raised')
           }
           onClick={() => sound.silence()}
         >
-          Silence
+          {t('Silence')}
         </button>
       </Show>
       <Show when={me()?.maySignIn && me()?.user === ''}>
         <button type="button" class="quiet" onClick={signInAgain}>
-          Sign in
+          {t('Sign in')}
         </button>
       </Show>
       <Show when={seenAs === '' && me()?.user}>
         {(user) => (
-          <button type="button" class="quiet user truncate" onClick={() => props.leave()} title={`Sign out ${user()}`}>
+          <button
+            type="button"
+            class="quiet user truncate"
+            onClick={() => props.leave()}
+            title={t('Sign out {1}', user())}
+          >
             {user()}
           </button>
         )}
@@ -132,22 +144,45 @@ function Header(props: { readonly leave: () => void; readonly showHelp: () => vo
         type="button"
         class="quiet"
         onClick={() => props.showHelp()}
-        aria-label="Keyboard shortcuts"
-        title="Keyboard shortcuts (?)"
+        aria-label={t('Keyboard shortcuts')}
+        title={`${t('Keyboard shortcuts')} (?)`}
       >
         <Icon path="M3 7h18v10H3zM7 10.5h.01M12 10.5h.01M17 10.5h.01M8 14h8" />
       </button>
+      <select
+        class="quiet"
+        aria-label={t('Language')}
+        title={t('Language')}
+        onChange={({ currentTarget: { value } }) => switchLanguage(value)}
+      >
+        <For each={languages}>
+          {(one) => (
+            <option value={one} selected={one === language}>
+              {one.toUpperCase()}
+            </option>
+          )}
+        </For>
+      </select>
       <button
         type="button"
         class="quiet"
         onClick={switchTheme}
-        aria-label={`Colours: ${theme()}`}
-        title={`Colours: ${theme()}`}
+        aria-label={t('Colours: {1}', said(theme()))}
+        title={t('Colours: {1}', said(theme()))}
       >
         <Icon path={theme() === 'light' ? sun : theme() === 'dark' ? moon : half} />
       </button>
     </header>
   );
+}
+
+/** Opens this page again in another language. */
+function switchLanguage(chosen: string): void {
+  keepLanguage(chosen);
+  const url = new URL(location.href);
+  url.searchParams.delete(languageParameter);
+  history.replaceState(null, '', url);
+  location.reload();
 }
 
 /** Replaces a view that the user is not allowed to see, for example after the user has followed a link. */
@@ -157,7 +192,7 @@ function NotOffered(props: { readonly title: string }) {
       <div class="bar">
         <h1>{props.title}</h1>
       </div>
-      <p class="note">This view requires permission to manage the hub.</p>
+      <p class="note">{t('This view requires permission to manage the hub.')}</p>
     </>
   );
 }
@@ -166,12 +201,12 @@ function NotOffered(props: { readonly title: string }) {
 function Broken(props: { readonly error: unknown; readonly reset: () => void }) {
   return (
     <div role="alert" class="note">
-      <p>This view failed: {messageOf(props.error)}</p>
+      <p>{t('This view failed: {1}', messageOf(props.error))}</p>
       <button type="button" onClick={() => props.reset()}>
-        Try again
+        {t('Try again')}
       </button>{' '}
       <button type="button" onClick={() => location.reload()}>
-        Reload the console
+        {t('Reload the console')}
       </button>
     </div>
   );
@@ -187,15 +222,15 @@ function LinkBanner() {
   });
   const progress = () => {
     const state = linkState();
-    if (state.name === 'closed') return `The connection is closed: ${state.reason}.`;
-    if (state.name !== 'waiting') return 'Connecting …';
-    return `Retry in ${Math.max(0, Math.ceil((state.retryAt - now()) / 1000))} s.`;
+    if (state.name === 'closed') return t('The connection is closed: {1}.', state.reason);
+    if (state.name !== 'waiting') return t('Connecting …');
+    return t('Retry in {1} s.', Math.max(0, Math.ceil((state.retryAt - now()) / 1000)));
   };
   return (
     <div role="status">
       <Show when={isStale()}>
         <p class="banner">
-          <strong>Disconnected from the hub.</strong> Values may be outdated.{' '}
+          <strong>{t('Disconnected from the hub.')}</strong> {t('Values may be outdated.')}{' '}
           <span aria-hidden="true">{progress()}</span>
         </p>
       </Show>
@@ -207,13 +242,13 @@ function LinkBanner() {
 
 function Help(props: { readonly ref: (dialog: HTMLDialogElement) => void }) {
   const others = [
-    ['/', 'search'],
-    ['?', 'this help'],
-    ['↑ ↓', 'move through a list; Enter opens, Esc closes'],
+    ['/', t('search')],
+    ['?', t('this help')],
+    ['↑ ↓', t('move through a list; Enter opens, Esc closes')],
   ] as const;
   return (
     <dialog ref={props.ref} aria-labelledby="help-title">
-      <h2 id="help-title">Keyboard shortcuts</h2>
+      <h2 id="help-title">{t('Keyboard shortcuts')}</h2>
       <dl class="keys">
         <For each={listedViews()}>
           {({ key, title }) => (
@@ -221,7 +256,7 @@ function Help(props: { readonly ref: (dialog: HTMLDialogElement) => void }) {
               <dt>
                 <kbd>g</kbd> <kbd>{key}</kbd>
               </dt>
-              <dd>{title}</dd>
+              <dd>{t(title)}</dd>
             </div>
           )}
         </For>
@@ -238,10 +273,10 @@ function Help(props: { readonly ref: (dialog: HTMLDialogElement) => void }) {
       </dl>
       <label>
         <input type="checkbox" checked={areKeysOn()} onChange={(event) => switchKeys(event.currentTarget.checked)} />{' '}
-        enable single-key shortcuts
+        {t('enable single-key shortcuts')}
       </label>
       <form method="dialog" class="actions">
-        <button type="submit">Close</button>
+        <button type="submit">{t('Close')}</button>
       </form>
     </dialog>
   );

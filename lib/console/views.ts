@@ -2,11 +2,12 @@
 
 import { type Component, lazy } from 'solid-js';
 import { mayManage, me } from './hub/me.ts';
+import type { Text } from './language/texts.ts';
 
 export interface View {
   /** The view's name in the URL, as in `#/log`. */
   readonly name: string;
-  readonly title: string;
+  readonly title: Text;
   /** The key that opens the view, pressed after `g`. */
   readonly key: string;
   /** The SVG path of the view's icon, in a 24 by 24 square. */

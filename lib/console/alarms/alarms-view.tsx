@@ -1,12 +1,13 @@
 // Alarms: the most urgent first, with their state, priority, text and time. Users acknowledge and shelve alarms here.
 
 import { createEffect, createMemo, createResource, createSignal, For, lazy, onCleanup, Show } from 'solid-js';
-import { counted } from '../../model/digits.ts';
 import type { Alarm, AlarmList } from '../../wire/http/alarm-shapes.ts';
 import { mayEdit, whyReadOnly } from '../hub/me.ts';
 import { hub } from '../hub/page-hub.ts';
 import { createAttempt, getJson } from '../hub/page-request.ts';
 import { usePolled } from '../hub/polled.ts';
+import { said, t } from '../language/language.ts';
+import type { Text } from '../language/texts.ts';
 import { useDelay } from '../page/page-timers.ts';
 import { linkTo, route, setParams } from '../page/route.ts';
 import { formatDate, formatSince, formatSpan, useNow } from '../page/units.ts';
@@ -69,7 +70,7 @@ export default function Alarms() {
   return (
     <>
       <div class="bar">
-        <h1>Alarms</h1>
+        <h1>{t('Alarms')}</h1>
         <For each={filters.filter((one) => isAll() || !absent.includes(one))}>
           {(filter) => (
             <button
@@ -91,21 +92,21 @@ export default function Alarms() {
               setParams({ all: checked ? 'true' : undefined, ...(!checked && { state: undefined }) })
             }
           />{' '}
-          show normal alarms
+          {t('show normal alarms')}
         </label>
-        <label title="This page beeps while an alarm is waiting to be acknowledged">
+        <label title={t('This page beeps while an alarm is waiting to be acknowledged')}>
           <input
             type="checkbox"
             checked={sound.isOn()}
             onChange={({ currentTarget: { checked } }) => sound.switchOn(checked)}
           />{' '}
-          sound
+          {t('sound')}
         </label>
-        <Search label="Search alarms" placeholder="Search by text or address" />
+        <Search label={t('Search alarms')} placeholder={t('Search by text or address')} />
         <For each={boards()}>
           {(connection) => (
             <a class="button" href={linkTo('alarms', { ...route().params, edit: undefined, add: `${connection}/` })}>
-              + Alarm{boards()!.length > 1 ? ` of ${connection}` : ''}
+              {boards()!.length > 1 ? t('+ Alarm of {1}', connection) : t('+ Alarm')}
             </a>
           )}
         </For>
@@ -115,7 +116,7 @@ export default function Alarms() {
             class="main"
             onClick={() => run(() => hub.batch(waiting().map(({ address }) => [`${address}/ack`, true])))}
           >
-            Acknowledge {counted(waiting().length, 'alarm')}
+            {t('Acknowledge {1} alarm|Acknowledge {1} alarms', waiting().length)}
           </button>
         </Show>
       </div>
@@ -126,7 +127,10 @@ export default function Alarms() {
         <div ref={list} class="scroll" tabIndex={-1}>
           <Show when={shown().length > 0}>
             <table class="cards">
-              <TableHead columns={['State', 'Alarm', 'Priority', 'Since', 'Actions']} numbers={['Priority']} />
+              <TableHead
+                columns={[t('State'), t('Alarm'), t('Priority'), t('Since'), t('Actions')]}
+                numbers={[t('Priority')]}
+              />
               <tbody>
                 <GuardedFor each={shown()} as="tr">
                   {(alarm) => <Row alarm={alarm} now={now} refresh={refreshAll} moveOn={moveOn} />}
@@ -157,10 +161,10 @@ export default function Alarms() {
 }
 
 function whyNone({ count }: AlarmList, listed: number): string {
-  if (count === 0) return 'No alarms are visible to you. A connection of type alarms raises alarms.';
+  if (count === 0) return t('No alarms are visible to you. A connection of type alarms raises alarms.');
   return listed > 0
-    ? 'No alarm matches.'
-    : `No active alarms. ${counted(count, 'alarm')} ${count === 1 ? 'is' : 'are'} defined.`;
+    ? t('No alarm matches.')
+    : t('No active alarms. {1} alarm is defined.|No active alarms. {1} alarms are defined.', count);
 }
 
 function Row(props: {
@@ -178,7 +182,7 @@ function Row(props: {
   onCleanup(() => {
     if (row?.contains(document.activeElement)) props.moveOn();
   });
-  const Action = (action: { readonly verb: string; readonly id: string; readonly value: number | boolean }) => (
+  const Action = (action: { readonly verb: Text; readonly id: string; readonly value: number | boolean }) => (
     <Show when={!whyReadOnly(`${address}/${action.id}`)}>
       <button
         type="button"
@@ -188,19 +192,19 @@ function Row(props: {
           })
         }
         data-action={action.id}
-        aria-label={`${action.verb}: ${props.alarm.text}`}
+        aria-label={`${t(action.verb)}: ${props.alarm.text}`}
         onClick={() => run(() => hub.set(`${address}/${action.id}`, action.value))}
       >
-        {action.verb}
+        {t(action.verb)}
       </button>
     </Show>
   );
   return (
     <tr ref={row} data-alarm={address} class="live">
-      <td title={meanings[props.alarm.state]}>
+      <td title={said(meanings[props.alarm.state])}>
         <StateMark state={shownState(props.alarm)} />
         <Show when={props.alarm.shelvedUntil}>
-          {(until) => <div class="muted">until {formatSince(Date.parse(until()), props.now())}</div>}
+          {(until) => <div class="muted">{t('until {1}', formatSince(Date.parse(until()), props.now()))}</div>}
         </Show>
       </td>
       <td class="wide">
@@ -214,10 +218,10 @@ function Row(props: {
           </div>
         </Show>
       </td>
-      <td class="number" data-label="priority">
+      <td class="number" data-label={t('priority')}>
         {props.alarm.priority ?? '–'}
       </td>
-      <td class="nowrap" data-label="since" title={props.alarm.since && formatDate(props.alarm.since)}>
+      <td class="nowrap" data-label={t('since')} title={props.alarm.since && formatDate(props.alarm.since)}>
         <Show when={props.alarm.since} fallback="–">
           {(since) => formatSpan(props.now() - Date.parse(since()))}
         </Show>
@@ -240,24 +244,24 @@ function Row(props: {
           <a
             class="button"
             href={linkTo('alarms', { ...route().params, add: undefined, edit: address })}
-            aria-label={`Edit: ${props.alarm.text}`}
+            aria-label={`${t('Edit')}: ${props.alarm.text}`}
           >
-            Edit
+            {t('Edit')}
           </a>
         </Show>
         <a
           class="button"
           href={linkTo('history', { address: `${address}/state` })}
-          aria-label={`History: ${props.alarm.text}`}
+          aria-label={`${t('History')}: ${props.alarm.text}`}
         >
-          History
+          {t('History')}
         </a>
       </td>
     </tr>
   );
 }
 
-const meanings: Readonly<Record<Alarm['state'], string>> = {
+const meanings: Readonly<Record<Alarm['state'], Text>> = {
   unacknowledged: 'Active and unacknowledged',
   returned: 'No longer active, but unacknowledged',
   acknowledged: 'Active and acknowledged',
@@ -275,10 +279,10 @@ function Announcement(props: { readonly alarms: readonly Alarm[] }) {
   let lastMs = Number.NEGATIVE_INFINITY;
   const current = createMemo(() => {
     const waiting = props.alarms.filter((one) => ['unacknowledged', 'returned'].includes(shownState(one)));
-    if (waiting.length === 0) return 'No unacknowledged alarms';
+    if (waiting.length === 0) return t('No unacknowledged alarms');
     const { text } = waiting[0]!;
-    const first = typeof text === 'string' ? `; most urgent: ${text}` : '';
-    return counted(waiting.length, 'unacknowledged alarm') + first;
+    const first = typeof text === 'string' ? t('; most urgent: {1}', text) : '';
+    return t('{1} unacknowledged alarm|{1} unacknowledged alarms', waiting.length) + first;
   });
   createEffect(() => {
     const wanted = current();

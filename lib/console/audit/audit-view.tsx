@@ -1,4 +1,5 @@
 // Audit: changes from outside and actions by operators, newest first, live, and filtered by text, address, user, kind and time.
+
 import { createMemo, For, Show } from 'solid-js';
 import { auditKinds } from '../../model/reports/audit-entry.ts';
 import { readIsoTime } from '../../model/time/iso-time.ts';
@@ -8,8 +9,9 @@ import { TimeField } from '../history/time/time-bar.tsx';
 import { minuteMs, paramsOf } from '../history/time/timeframe.ts';
 import { maxHeld } from '../hub/pages.ts';
 import { usePages } from '../hub/polled.ts';
+import { formatCount, t } from '../language/language.ts';
 import { linkTo, route, setParams } from '../page/route.ts';
-import { formatCount, formatDate, formatMoment, formatValue } from '../page/units.ts';
+import { formatDate, formatMoment, formatValue } from '../page/units.ts';
 import { GuardedFor } from '../parts/guarded.tsx';
 import { TableHead } from '../parts/table-head.tsx';
 import { Breakable } from '../parts/text.tsx';
@@ -37,7 +39,7 @@ export default function AuditView() {
   return (
     <>
       <div class="bar">
-        <h1>Audit</h1>
+        <h1>{t('Audit')}</h1>
         <Search label="Search the audit" placeholder="Search" />
         <Text name="address" label="Address" example="desk/**" />
         <Text name="user" label="User" example="10.0.0.3" />

@@ -2,6 +2,7 @@
 
 import type { ClientStatus } from '../../wire/http/operation.ts';
 import { pageName, pageNamePrefix } from '../hub/page-name.ts';
+import { t } from '../language/language.ts';
 
 type Named = Pick<ClientStatus, 'user' | 'address' | 'name' | 'browser'>;
 
@@ -19,7 +20,7 @@ export function clientName({ user, address, name = '', browser = '' }: Named): s
 export function clientFacts(client: Named): string {
   const { address, name = '', browser = '' } = client;
   const isConsole = name.startsWith(pageNamePrefix);
-  const facts = [ownName(name), isConsole ? 'console' : '', browser, hostName(address)];
+  const facts = [ownName(name), isConsole ? t('console') : '', browser, hostName(address)];
   return facts.filter((fact) => fact && fact !== clientName(client)).join(', ');
 }
 

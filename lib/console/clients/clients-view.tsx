@@ -6,8 +6,9 @@ import type { ClientControl, ClientList, ClientStatus } from '../../wire/http/op
 import type { Pattern } from '../../wire/pattern.ts';
 import { createAttempt, postJson } from '../hub/page-request.ts';
 import { usePolled } from '../hub/polled.ts';
+import { formatCount, t } from '../language/language.ts';
 import { useInterval } from '../page/page-timers.ts';
-import { formatBytes, formatCount, formatDate, formatSpan, useNow } from '../page/units.ts';
+import { formatBytes, formatDate, formatSpan, useNow } from '../page/units.ts';
 import { createConfirmation } from '../parts/confirm.tsx';
 import { GuardedFor } from '../parts/guarded.tsx';
 import { StateMark } from '../parts/state-mark.tsx';
@@ -41,7 +42,7 @@ export default function Clients() {
   return (
     <>
       <div class="bar">
-        <h1>Clients</h1>
+        <h1>{t('Clients')}</h1>
         <span class="count">
           {formatCount(data()?.count ?? 0)} connected{slow() > 0 ? `, ${slow()} slow` : ''}
         </span>

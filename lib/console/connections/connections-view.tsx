@@ -5,9 +5,10 @@ import { counted } from '../../model/digits.ts';
 import type { ConnectionControl, ConnectionList, ConnectionStatus, WireFrames } from '../../wire/http/operation.ts';
 import { type Attempt, createAttempt, postJson } from '../hub/page-request.ts';
 import { usePolled } from '../hub/polled.ts';
+import { formatCount, t } from '../language/language.ts';
 import { OverrideNote, SwitchOff } from '../overrides/switch-off.tsx';
 import { linkTo, route, setParams } from '../page/route.ts';
-import { formatClock, formatCount, formatDate, formatSpan, useNow } from '../page/units.ts';
+import { formatClock, formatDate, formatSpan, useNow } from '../page/units.ts';
 import { createConfirmation } from '../parts/confirm.tsx';
 import { GuardedFor } from '../parts/guarded.tsx';
 import { StateMark } from '../parts/state-mark.tsx';
@@ -34,7 +35,7 @@ export default function Connections() {
   return (
     <>
       <div class="bar">
-        <h1>Connections</h1>
+        <h1>{t('Connections')}</h1>
         <For each={states}>
           {(state) => (
             <button

@@ -1,4 +1,5 @@
 // Dashboards: the list of dashboards in the hub's folder, or a single dashboard, which updates when its file changes.
+
 import { createMemo, createResource, Show } from 'solid-js';
 import type { Dashboard } from '../../dashboard/format.ts';
 import type { SourceList } from '../../wire/http/editing-shapes.ts';
@@ -7,6 +8,7 @@ import { mayEdit, mayManage } from '../hub/me.ts';
 import { isStale } from '../hub/page-hub.ts';
 import { getJson } from '../hub/page-request.ts';
 import { usePolled } from '../hub/polled.ts';
+import { t } from '../language/language.ts';
 import { linkTo, route } from '../page/route.ts';
 import { GuardedFor } from '../parts/guarded.tsx';
 import { Panel } from './panel.tsx';
@@ -27,10 +29,10 @@ function List() {
   return (
     <>
       <div class="bar">
-        <h1>Dashboards</h1>
+        <h1>{t('Dashboards')}</h1>
         <Show when={sources()?.dashboards}>
           <a class="button" href={linkTo('studio')}>
-            + New panel
+            {t('+ New panel')}
           </a>
         </Show>
       </div>
@@ -41,9 +43,9 @@ function List() {
       </Show>
       <Show when={data()?.dashboards.length === 0}>
         <p class="note">
-          <Show when={mayManage()} fallback="You do not have permission to open any dashboards.">
-            No dashboards yet. A dashboard is a JSON5 file in the folder set by <code>dashboards</code> in the REST API
-            connection. <code>patchbay schema --dashboard</code> prints its JSON Schema.
+          <Show when={mayManage()} fallback={t('You do not have permission to open any dashboards.')}>
+            {t('No dashboards yet.')} A dashboard is a JSON5 file in the folder set by <code>dashboards</code> in the
+            REST API connection. <code>patchbay schema --dashboard</code> prints its JSON Schema.
           </Show>
         </p>
       </Show>
@@ -55,8 +57,8 @@ function List() {
                 {name}
               </a>
               <Show when={isEditable(name)}>
-                <a class="edit" href={linkTo('studio', { name })} aria-label={`Edit ${name}`}>
-                  Edit
+                <a class="edit" href={linkTo('studio', { name })} aria-label={`${t('Edit')} ${name}`}>
+                  {t('Edit')}
                 </a>
               </Show>
             </li>
@@ -74,8 +76,8 @@ function Page(props: { readonly name: string }) {
       when={data()}
       fallback={
         <div class="note" role="alert">
-          <pre class="mistake">{error() || 'Loading …'}</pre>
-          <a href={linkTo('dashboards')}>‹ Dashboards</a>
+          <pre class="mistake">{error() || t('Loading …')}</pre>
+          <a href={linkTo('dashboards')}>‹ {t('Dashboards')}</a>
         </div>
       }
     >

@@ -1,9 +1,11 @@
 // A dashboard on a wall panel. The dashboard fills the screen, keeps the screen on, and is clearly marked as stale while the link is down.
+
 import { createEffect, createMemo, createSignal, onCleanup, onMount, Show } from 'solid-js';
 import type { Dashboard, Widget } from '../../dashboard/format.ts';
 import { createLiveValues } from '../hub/live-values.ts';
 import { me } from '../hub/me.ts';
 import { isStale } from '../hub/page-hub.ts';
+import { t } from '../language/language.ts';
 import { useMedia } from '../page/media.ts';
 import { linkTo, route, setParams } from '../page/route.ts';
 import { formatClock } from '../page/units.ts';
@@ -55,7 +57,7 @@ export function Panel(props: { readonly name: string; readonly dashboard: Dashbo
     >
       <Show when={!isBare()}>
         <div class="bar">
-          <a href={linkTo('dashboards')}>‹ Dashboards</a>
+          <a href={linkTo('dashboards')}>‹ {t('Dashboards')}</a>
           <Show when={props.dashboard.logo}>{(logo) => <img class="logo" src={logo()} alt="" />}</Show>
           <h1 class="grow truncate" title={title()}>
             {title()}
@@ -63,19 +65,20 @@ export function Panel(props: { readonly name: string; readonly dashboard: Dashbo
           <button
             type="button"
             onClick={() => setParams({ bare: '1' })}
-            title="Hide this bar; the page URL keeps it hidden"
+            title={t('Hide this bar; the page URL keeps it hidden')}
           >
-            Hide bar
+            {t('Hide bar')}
           </button>
           <button type="button" onClick={() => document.documentElement.requestFullscreen().catch(() => {})}>
-            Full screen
+            {t('Full screen')}
           </button>
         </div>
       </Show>
       <div role="status">
         <Show when={isStale()}>
           <p class="banner">
-            <strong>Disconnected from the hub</strong> since {formatClock(staleSince())}. Values are outdated.
+            <strong>{t('Disconnected from the hub')}</strong>{' '}
+            {t('since {1}. Values are outdated.', formatClock(staleSince()))}
           </p>
         </Show>
         <Show when={!isStale() && props.mistake}>

@@ -4,6 +4,7 @@
 import type { About, Value } from '../../client/index.ts';
 import type { SingleWidget, Tone, WidgetOf } from '../../dashboard/format.ts';
 import { fixedText, roundTo } from '../../model/digits.ts';
+import { localNumber } from '../language/language.ts';
 
 /** A widget as it is drawn: settings that the widget omits are supplied by its parameter. */
 export type Drawn<Type extends SingleWidget['type']> = WidgetOf<Type> &
@@ -59,13 +60,13 @@ function textsOf(choices: Readonly<Record<string, Value>>): Record<string, strin
 const mostDigits = 3;
 
 /**
- * Formats a value for a widget: `-3.5` or `12.00`, like `fixed` in expressions. Without `digits`, a number has at most three decimals. An
+ * Formats a value for a widget, with the decimal mark of the language: `-3.5` or `12.00`, like `fixed` in expressions. Without `digits`, a number has at most three decimals. An
  * unknown value is shown as a dash.
  */
 export function showValue(value: Value | undefined, digits?: number): string {
   if (value === undefined) return '–';
   if (typeof value !== 'number') return String(value);
-  return digits === undefined ? String(roundTo(value, mostDigits)) : fixedText(value, digits);
+  return localNumber(digits === undefined ? String(roundTo(value, mostDigits)) : fixedText(value, digits));
 }
 
 /** Returns whether a lamp is lit, that is, has the value `equals` or, if `equals` is omitted, a value that D-02 converts to true. */

@@ -7,6 +7,7 @@ import { type Answer, addressesOfFormula, evaluate, type Formula } from '../../d
 import { type Tone, tones } from '../../dashboard/tone.ts';
 import { messageOf } from '../../model/error.ts';
 import type { LiveValues } from '../hub/live-values.ts';
+import { t } from '../language/language.ts';
 import { observeSize } from '../page/media.ts';
 import { Guarded } from '../parts/guarded.tsx';
 import { StaleMark } from '../parts/state-mark.tsx';
@@ -162,7 +163,7 @@ function Shown(props: PlaceProps & { readonly failure: string }) {
           </Show>
         </Suspense>
         <Show when={wanted() !== undefined}>
-          <small class="wanted" title="Not confirmed by the device yet">
+          <small class="wanted" title={t('Not confirmed by the device yet')}>
             → {showValue(wanted())}
           </small>
         </Show>

@@ -10,6 +10,7 @@ import type { LiveValues } from '../hub/live-values.ts';
 import { whyReadOnly } from '../hub/me.ts';
 import { hub, isStale } from '../hub/page-hub.ts';
 import { request } from '../hub/page-request.ts';
+import { t } from '../language/language.ts';
 import type { Size } from '../page/media.ts';
 import { useDelay } from '../page/page-timers.ts';
 import { beginningOf } from '../page/units.ts';
@@ -81,7 +82,9 @@ export function WidgetFault(props: {
   const isMissing = () => props.values.isComplete() && !props.parameter.kind();
   const [hint, setHint] = createSignal('');
   createEffect(() => isMissing() && void nearestTo(props.address).then(setHint));
-  const text = () => props.failure || (isMissing() ? `no such parameter${hint()}` : '');
+  const text = () =>
+    props.failure ||
+    (isMissing() ? (hint() ? t('no such parameter, did you mean "{1}"?', hint()) : t('no such parameter')) : '');
   return (
     <Show when={text()}>
       <p class="trouble" role="alert" title={text()}>
@@ -91,10 +94,10 @@ export function WidgetFault(props: {
   );
 }
 
-/** Asks the hub for the most similar address. Returns `, did you mean "desk/lamp"?`, or an empty string if no address is similar. */
+/** Asks the hub for the most similar address. Returns an empty string if no address is similar. */
 async function nearestTo(address: string): Promise<string> {
   const refusal = await request(`/hub/explain/${pathOf(address)}`).catch((error: unknown) => error);
-  return /, did you mean ".*"\?$/.exec(messageOf(refusal))?.[0] ?? '';
+  return /, did you mean "(.*)"\?$/.exec(messageOf(refusal))?.[1] ?? '';
 }
 
 export type Writes = ReturnType<typeof useWrites>;

@@ -16,6 +16,7 @@ import { counted } from '../../model/digits.ts';
 import type { RuleStatus } from '../../model/reports/rule-status.ts';
 import type { LoadReport } from '../../wire/http/operation.ts';
 import { mayEdit } from '../hub/me.ts';
+import { t } from '../language/language.ts';
 import { linkTo, route, setParams } from '../page/route.ts';
 import { formatDate } from '../page/units.ts';
 import { GuardedFor } from '../parts/guarded.tsx';
@@ -97,7 +98,7 @@ function Bar(props: { readonly shown: ShownRules; readonly isList: boolean }) {
   const { matching, closedCount, toggleAll } = props.shown;
   return (
     <div class="bar">
-      <h1>Flows</h1>
+      <h1>{t('Flows')}</h1>
       <Search label="Search rules" placeholder="Search by rule, address, folder or file" />
       <span class="count">{counted(matching().length, 'rule')}</span>
       <button type="button" aria-pressed={!props.isList} onClick={() => setParams({ as: 'graph' })}>

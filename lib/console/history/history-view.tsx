@@ -1,7 +1,9 @@
 // History: the events of a parameter, with their times, origins and causes.
+
 import { batch, createEffect, createMemo, createResource, createSignal, on, Show } from 'solid-js';
 import type { ParameterInfo } from '../../wire/http/parameter-shapes.ts';
 import { getJson } from '../hub/page-request.ts';
+import { t } from '../language/language.ts';
 import { useDelay } from '../page/page-timers.ts';
 import { linkTo, navigate, route, setParams } from '../page/route.ts';
 import { AddressInput } from '../parts/address-input.tsx';
@@ -20,7 +22,7 @@ export default function HistoryView() {
   return (
     <>
       <div class="bar">
-        <h1>History</h1>
+        <h1>{t('History')}</h1>
         <AddressInput address={address() ?? ''} choose={(chosen) => setParams({ address: chosen })} />
         <Show when={address()}>
           {(known) => (

@@ -3,6 +3,7 @@
 import { Show } from 'solid-js';
 import { messageOf } from '../../model/error.ts';
 import { Refusal } from '../hub/page-request.ts';
+import { t } from '../language/language.ts';
 import { Fault } from '../parts/view-bar.tsx';
 
 /** Returns whether the request failed because the hub has no store. */
@@ -16,7 +17,7 @@ export function StoreFault(props: { readonly fault: unknown; readonly what: stri
     <Show when={props.fault !== undefined}>
       <Show when={isWithoutStore(props.fault)} fallback={<Fault text={messageOf(props.fault)} />}>
         <p class="note">
-          {props.what}: this hub has no store. Add one to a flow file:{' '}
+          {t('{1}: this hub has no store. Add one to a flow file:', props.what)}{' '}
           <code>
             store: {'{'} type: 'store', folder: './data' {'}'}
           </code>

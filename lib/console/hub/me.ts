@@ -5,6 +5,7 @@ import { createMatcher } from '../../client/replica/replica-pattern.ts';
 import { messageOf } from '../../model/error.ts';
 import type { Access } from '../../model/parameter.ts';
 import type { Me } from '../../wire/http/user-shapes.ts';
+import { t } from '../language/language.ts';
 import { isStale, linkState } from './page-hub.ts';
 import { getJson, postJson, Refusal } from './page-request.ts';
 import { usePolling } from './polled.ts';
@@ -39,8 +40,8 @@ const mayWrite = createRoot(() => {
  * all.
  */
 export function whyReadOnly(address: string, access?: Access): string {
-  if (access === 'read-only') return 'Read-only: set only by the hub.';
-  return mayWrite()(address) ? '' : 'Read-only: you are not allowed to set it.';
+  if (access === 'read-only') return t('Read-only: set only by the hub.');
+  return mayWrite()(address) ? '' : t('Read-only: you are not allowed to set it.');
 }
 
 /** Returns the access that the user has to a parameter, given the parameter's own access. */

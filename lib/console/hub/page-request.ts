@@ -1,7 +1,9 @@
 // Requests to the hub's public HTTP endpoints, with readable error messages.
+
 import { type Accessor, createSignal } from 'solid-js';
 import { messageOf } from '../../model/error.ts';
 import type { Problem } from '../../wire/http/problem.ts';
+import { t } from '../language/language.ts';
 
 const deadlineMs = 10_000;
 
@@ -43,7 +45,7 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
   try {
     response = await fetch(path, { signal: AbortSignal.timeout(deadlineMs), ...init, headers });
   } catch {
-    throw new Error('the hub cannot be reached');
+    throw new Error(t('the hub cannot be reached'));
   }
   if (response.ok || response.status === 304) return response;
   const problem = (await response.json().catch(() => ({}))) as Partial<Problem>;

@@ -1,9 +1,11 @@
 // Hubs: the hubs in this hub's domain, the connections of each hub, the age of mirrored values, the lease and the link.
+
 import { For, Show } from 'solid-js';
 import type { Domain, DomainHub } from '../../wire/http/operation.ts';
 import { usePolled } from '../hub/polled.ts';
+import { formatCount, t } from '../language/language.ts';
 import { linkTo } from '../page/route.ts';
-import { formatCount, formatDate, formatSpan, useNow } from '../page/units.ts';
+import { formatDate, formatSpan, useNow } from '../page/units.ts';
 import { GuardedFor } from '../parts/guarded.tsx';
 import { Since, StateMark } from '../parts/state-mark.tsx';
 import { TableHead } from '../parts/table-head.tsx';
@@ -30,7 +32,7 @@ export default function Hubs() {
   return (
     <>
       <div class="bar">
-        <h1>Hubs</h1>
+        <h1>{t('Hubs')}</h1>
         <Show when={data()}>{(domain) => <span class="muted">of domain {domain().domain}</span>}</Show>
       </div>
       <Fault text={error()} />

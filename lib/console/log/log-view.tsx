@@ -1,13 +1,15 @@
 // Log: the latest entries in the hub's log, live, filtered by level, day, source and text, with repetitions folded; the log can be saved as
 // a file.
+
 import { type Accessor, createEffect, createMemo, createSignal, For, on, Show } from 'solid-js';
 import { messageOf } from '../../model/error.ts';
 import { isRestart, logLevels } from '../../model/reports/log-entry.ts';
 import type { LogEntry, LogPage } from '../../wire/http/operation.ts';
 import { getJson } from '../hub/page-request.ts';
 import { usePolling } from '../hub/polled.ts';
+import { formatCount, t } from '../language/language.ts';
 import { route, setParams } from '../page/route.ts';
-import { formatClock, formatCount, formatDate, formatDay } from '../page/units.ts';
+import { formatClock, formatDate, formatDay } from '../page/units.ts';
 import { GuardedFor } from '../parts/guarded.tsx';
 import { StateMark } from '../parts/state-mark.tsx';
 import { Fault, Search, searched } from '../parts/view-bar.tsx';
@@ -51,7 +53,7 @@ export default function Log() {
   return (
     <>
       <div class="bar">
-        <h1>Log</h1>
+        <h1>{t('Log')}</h1>
         <label>
           <span class="muted">From</span>{' '}
           <select value={level()} onChange={(event) => setParams({ level: event.currentTarget.value })}>

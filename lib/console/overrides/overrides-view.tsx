@@ -4,6 +4,7 @@
 import { For, Show } from 'solid-js';
 import { RuleSentence, type ShownRule, useRules } from '../flows/rule-text.tsx';
 import { createAttempt, postJson } from '../hub/page-request.ts';
+import { t } from '../language/language.ts';
 import { linkTo } from '../page/route.ts';
 import { formatDate } from '../page/units.ts';
 import { Fault } from '../parts/view-bar.tsx';
@@ -18,7 +19,7 @@ export default function OverridesView() {
   return (
     <>
       <div class="bar">
-        <h1>Overrides</h1>
+        <h1>{t('Overrides')}</h1>
       </div>
       <Fault text={overrides.error()} />
       <div class="scroll sheet">

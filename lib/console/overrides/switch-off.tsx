@@ -3,6 +3,7 @@
 import { createSignal, createUniqueId, Show } from 'solid-js';
 import { messageOf } from '../../model/error.ts';
 import { postJson } from '../hub/page-request.ts';
+import { t } from '../language/language.ts';
 import { formatDate } from '../page/units.ts';
 import { type Override, overrideOf, overrides, switchRequest } from './overrides.ts';
 
@@ -133,7 +134,7 @@ export function OverrideNote(props: Pick<Override, 'kind' | 'name'> & { readonly
 
 /** Describes an override: `off by api olivia until 29 Nov 2026, 23:00:00: lamp is being repaired`. */
 export function overrideText({ isOn, by, reason, until, isLasting }: Override): string {
-  const change = isLasting ? '' : ', until its text changes or the hub restarts';
-  const end = until === undefined ? change : ` until ${formatDate(until)}`;
-  return `${isOn ? 'on' : 'off'} by ${by}${end}${reason === '' ? '' : `: ${reason}`}`;
+  const change = isLasting ? '' : t(', until its text changes or the hub restarts');
+  const end = until === undefined ? change : ` ${t('until {1}', formatDate(until))}`;
+  return `${t(isOn ? 'on by {1}' : 'off by {1}', by)}${end}${reason === '' ? '' : `: ${reason}`}`;
 }

@@ -3,6 +3,7 @@
 import { createSignal } from 'solid-js';
 import type { Value } from '../../client/index.ts';
 import { fixedText, roundToSignificant } from '../../model/digits.ts';
+import { locale, localNumber, said } from '../language/language.ts';
 import { useInterval } from './page-timers.ts';
 
 /** Returns the time in milliseconds since 1970, updated every second until the calling reactive scope is disposed. */
@@ -22,15 +23,15 @@ const spans = [
 export function formatSpan(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000) || 0);
   const [unit, length] = spans.find(([, length]) => seconds >= length) ?? ['s', 1];
-  return `${Math.floor(seconds / length)} ${unit}`;
+  return `${Math.floor(seconds / length)} ${said(unit)}`;
 }
 
 /** The text for an invalid time, so that a single invalid time does not break the whole view. */
 const noTime = '–';
-const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
-const calendar = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
-const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
-const days = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full' });
+const clock = new Intl.DateTimeFormat(locale, { timeStyle: 'medium' });
+const calendar = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' });
+const day = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short' });
+const days = new Intl.DateTimeFormat(locale, { dateStyle: 'full' });
 
 /** Formats the time of day in the browser's time zone: `14:03:07.250`. */
 export function formatClock(time: string | number): string {
@@ -81,14 +82,7 @@ export function formatBytes(bytes: number): string {
   const found = sizes.find(([, size]) => bytes >= size);
   if (!found) return `${Math.round(bytes)} B`;
   const amount = bytes / found[1];
-  return `${amount < 10 ? fixedText(amount, 1) : Math.round(amount)} ${found[0]}`;
-}
-
-const counts = new Intl.NumberFormat('en-GB');
-
-/** Formats a count with grouped digits: `100,000`. */
-export function formatCount(count: number): string {
-  return counts.format(count);
+  return `${amount < 10 ? localNumber(fixedText(amount, 1)) : Math.round(amount)} ${found[0]}`;
 }
 
 const longestText = 300;
@@ -103,5 +97,5 @@ export function formatValue(value: Value | null | undefined): string {
   if (value === undefined) return '';
   if (typeof value === 'string') return beginningOf(value);
   if (typeof value !== 'number' || Number.isInteger(value)) return String(value);
-  return String(roundToSignificant(value, 7));
+  return localNumber(String(roundToSignificant(value, 7)));
 }

@@ -1,6 +1,7 @@
 // Asks the user to confirm an action that affects other users.
 
 import { createSignal } from 'solid-js';
+import { t } from '../language/language.ts';
 
 export interface Question {
   readonly title: string;
@@ -28,7 +29,7 @@ export function createConfirmation() {
       <h2 id="question">{question()?.title}</h2>
       <p>{question()?.text}</p>
       <form method="dialog" class="actions">
-        <button type="submit">Cancel</button>
+        <button type="submit">{t('Cancel')}</button>
         <button type="submit" class="cut" onClick={() => question()?.act()}>
           {question()?.verb}
         </button>

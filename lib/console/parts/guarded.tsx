@@ -3,6 +3,7 @@
 import { type Accessor, createEffect, ErrorBoundary, For, type JSX, on, onMount } from 'solid-js';
 import { Dynamic } from 'solid-js/web';
 import { messageOf } from '../../model/error.ts';
+import { t } from '../language/language.ts';
 import { useDelay } from '../page/page-timers.ts';
 
 /** The time after which a failed part is drawn again, in milliseconds, if its data does not change earlier. */
@@ -61,7 +62,7 @@ export function GuardedFor<T>(props: {
 }
 
 function Sentence(props: { readonly as: 'p' | 'tr' | 'li'; readonly error: unknown }) {
-  const text = () => `This cannot be shown: ${messageOf(props.error)}`;
+  const text = () => t('This cannot be shown: {1}', messageOf(props.error));
   return (
     <Dynamic component={props.as} class="fault" role="alert" title={text()}>
       {props.as === 'tr' ? <td colSpan={99}>{text()}</td> : text()}

@@ -1,5 +1,7 @@
 // Shows a state by shape, word and colour, so that users who miss one of these cues can still recognize the state.
+
 import { type Accessor, Show } from 'solid-js';
+import { said, t } from '../language/language.ts';
 import { formatDate, formatSince, useNow } from '../page/units.ts';
 
 type Tone = 'good' | 'warn' | 'bad' | 'off';
@@ -46,7 +48,7 @@ export function StateMark(props: { readonly state: string; readonly count?: numb
           </svg>
         )}
       </Show>
-      <Show when={props.count !== undefined}>{props.count}</Show> {props.state}
+      <Show when={props.count !== undefined}>{props.count}</Show> {said(props.state)}
     </span>
   );
 }
@@ -59,9 +61,9 @@ export function StaleMark(props: { readonly since: Accessor<number | undefined> 
       {(since) => (
         <span
           class="stale-mark"
-          title={`No contact with its hub or device since ${formatDate(since())}: the value may be outdated`}
+          title={t('No contact with its hub or device since {1}: the value may be outdated', formatDate(since()))}
         >
-          stale
+          {t('stale')}
           <Since time={since()} />
         </span>
       )}
@@ -72,7 +74,7 @@ export function StaleMark(props: { readonly since: Accessor<number | undefined> 
 /** Shows since when a state has lasted: ` since 14:03:07`, with the day unless it is today. */
 export function Since(props: { readonly time: number }) {
   const now = useNow();
-  return <span class="since"> since {formatSince(props.time, now())}</span>;
+  return <span class="since"> {t('since {1}', formatSince(props.time, now()))}</span>;
 }
 
 /** An icon: a single stroke in the text colour, in a 24 by 24 square. */

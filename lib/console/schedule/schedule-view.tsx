@@ -5,6 +5,7 @@ import { createMemo, createSignal, For, Index, lazy, Show } from 'solid-js';
 import type { ScheduleEntry, ScheduleList } from '../../wire/http/schedule-shapes.ts';
 import { mayEdit } from '../hub/me.ts';
 import { usePolled } from '../hub/polled.ts';
+import { locale, t } from '../language/language.ts';
 import { linkTo, route, setParams } from '../page/route.ts';
 import { useNow } from '../page/units.ts';
 import { GuardedFor } from '../parts/guarded.tsx';
@@ -20,6 +21,7 @@ const everyMs = 5000;
 /** The maximum number of lanes per day; more lanes would be too thin to read. */
 const mostLanes = 8;
 const stepMinutes = 15;
+const dates = new Intl.DateTimeFormat(locale, { day: '2-digit', month: '2-digit', timeZone: 'UTC' });
 const hours = [0, 3, 6, 9, 12, 15, 18, 21, 24];
 
 const nameOf = ({ address, label }: ScheduleEntry) => label ?? address.slice(address.indexOf('/') + 1);
@@ -39,27 +41,28 @@ export default function Schedules() {
   return (
     <>
       <div class="bar">
-        <h1>Schedule</h1>
+        <h1>{t('Schedule')}</h1>
         <span class="together">
-          <button type="button" aria-label="Previous week" onClick={() => goTo(week() - 1)}>
+          <button type="button" aria-label={t('Previous week')} onClick={() => goTo(week() - 1)}>
             ‹
           </button>
           <button type="button" aria-pressed={week() === 0} onClick={() => goTo(0)}>
-            This week
+            {t('This week')}
           </button>
-          <button type="button" aria-label="Next week" onClick={() => goTo(week() + 1)}>
+          <button type="button" aria-label={t('Next week')} onClick={() => goTo(week() + 1)}>
             ›
           </button>
         </span>
-        <Search label="Search entries" placeholder="Search by name" />
+        <Search label={t('Search entries')} placeholder={t('Search by name')} />
       </div>
       <Fault text={error()} />
       <div class="beside">
         <div class="scroll schedules" tabIndex={-1}>
           <Show when={data() && schedules().length === 0}>
             <p class="note">
-              This hub has no schedules that you may see. The entries of a <code>schedule</code> connection open and
-              close at set times.
+              {t(
+                'This hub has no schedules that you may see. The entries of a schedule connection open and close at set times.',
+              )}
             </p>
           </Show>
           <GuardedFor each={schedules()}>
@@ -119,10 +122,10 @@ function Week(props: WeekProps) {
   return (
     <section class="week panel" aria-label={connection}>
       <h2>
-        {connection} <small>times in {zone()}</small>
+        {connection} <small>{t('times in {1}', zone())}</small>
         <Show when={mayEdit()}>
           <a class="button" href={linkTo('schedule', { add: `${connection}/` })}>
-            + Entry
+            {t('+ Entry')}
           </a>
         </Show>
       </h2>
@@ -149,8 +152,11 @@ function Week(props: WeekProps) {
       </ul>
       <Show when={found().length > drawn().length}>
         <p class="muted">
-          The week shows the first {mostLanes} of {found().length} entries: search for another entry, or choose one from
-          the list.
+          {t(
+            'The week shows the first {1} of {2} entries: search for another entry, or choose one from the list.',
+            mostLanes,
+            found().length,
+          )}
         </p>
       </Show>
       <div class="week-grid" aria-hidden="true" style={{ '--lanes': Math.max(1, drawn().length) }}>
@@ -161,10 +167,7 @@ function Week(props: WeekProps) {
           {(date, day) => (
             <>
               <div class="day-name" classList={{ today: date === present().date }}>
-                {dayNames[day()]}{' '}
-                <small>
-                  {date.slice(8)}.{date.slice(5, 7)}.
-                </small>
+                {dayNames[day()]} <small>{dates.format(Date.parse(date))}</small>
               </div>
               <div class="day-track" classList={{ today: date === present().date }}>
                 <For each={drawn()}>
@@ -192,13 +195,13 @@ function Week(props: WeekProps) {
       <Show when={props.schedule.entries.find(({ address }) => address === props.chosen)}>
         {(entry) => (
           <div class="next-times">
-            <h3>Next</h3>
+            <h3>{t('Next')}</h3>
             <ol>
-              <For each={entry().next} fallback={<li>Nothing changes in the next week.</li>}>
+              <For each={entry().next} fallback={<li>{t('Nothing changes in the next week.')}</li>}>
                 {({ time, open }) => (
                   <li>
                     <time datetime={time}>{momentText(Date.parse(time), zone(), now())}</time>{' '}
-                    {open === undefined ? 'fires' : open ? 'opens' : 'closes'}
+                    {t(open === undefined ? 'fires' : open ? 'opens' : 'closes')}
                   </li>
                 )}
               </For>
@@ -246,7 +249,7 @@ function Lane(props: LaneProps) {
           <div
             class="time-bar"
             style={{ left: left(bar().from), width: left(bar().to - bar().from) }}
-            title={`${name()}: ${writeTime(bar().from)} to ${writeTime(bar().to)}`}
+            title={`${name()}: ${t('{1} to {2}', writeTime(bar().from), writeTime(bar().to))}`}
             onClick={() => props.choose()}
             onPointerDown={(event) => startDrag(event, props)}
           >
@@ -267,8 +270,8 @@ function Lane(props: LaneProps) {
         )}
       </For>
       <Show when={isExcepted()}>
-        <span class="excepted" title={`${name()}: excepted`}>
-          excepted
+        <span class="excepted" title={`${name()}: ${t('excepted')}`}>
+          {t('excepted')}
         </span>
       </Show>
     </div>

@@ -2,10 +2,13 @@
 
 import { localTime } from '../../model/time/zone-time.ts';
 import type { ScheduleEntry } from '../../wire/http/schedule-shapes.ts';
+import { locale, t } from '../language/language.ts';
 
 export const dayMinutes = 1440;
 const weekDays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
-export const dayNames = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
+const names = new Intl.DateTimeFormat(locale, { weekday: 'short', timeZone: 'UTC' });
+/** The names of the days in the language of the page. 1 January 2024 was a Monday. */
+export const dayNames = weekDays.map((_, day) => names.format(Date.UTC(2024, 0, 1 + day)));
 
 /** A period of a day, in minutes since midnight. `day` counts from Monday, which is 0. */
 export interface Bar {
@@ -88,11 +91,12 @@ export function nextText({ bars, open, next }: ScheduleEntry, zone: string, nowM
   const [first] = next;
   if (bars === undefined)
     return first === undefined
-      ? 'does not fire in the next week'
-      : `fires ${momentText(Date.parse(first.time), zone, nowMs)}`;
+      ? t('does not fire in the next week')
+      : t('fires {1}', momentText(Date.parse(first.time), zone, nowMs));
   const isOpen = open ?? (first === undefined ? false : first.open === false);
-  const state = isOpen ? 'open' : 'closed';
-  return first === undefined ? state : `${state} until ${momentText(Date.parse(first.time), zone, nowMs)}`;
+  if (first === undefined) return t(isOpen ? 'open' : 'closed');
+  const text = isOpen ? 'open until {1}' : 'closed until {1}';
+  return t(text, momentText(Date.parse(first.time), zone, nowMs));
 }
 
 /** Formats a moment in a time zone relative to today: `18:00 today`, `06:00 tomorrow`, `Mon 06:00`. */
@@ -100,7 +104,7 @@ export function momentText(timeMs: number, zone: string, nowMs: number): string 
   const [there, now] = [localTime(timeMs, zone), localTime(nowMs, zone)];
   const time = there.toISOString().slice(11, there.getUTCSeconds() === 0 ? 16 : 19);
   const days = Math.floor(there.getTime() / 86_400_000) - Math.floor(now.getTime() / 86_400_000);
-  if (days === 0) return `${time} today`;
-  if (days === 1) return `${time} tomorrow`;
+  if (days === 0) return t('{1} today', time);
+  if (days === 1) return t('{1} tomorrow', time);
   return `${dayNames[(there.getUTCDay() + 6) % 7]} ${time}`;
 }

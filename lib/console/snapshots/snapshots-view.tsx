@@ -8,8 +8,9 @@ import { whyReadOnly } from '../hub/me.ts';
 import { hub, isStale } from '../hub/page-hub.ts';
 import { createAttempt } from '../hub/page-request.ts';
 import { usePolled } from '../hub/polled.ts';
+import { formatCount, t } from '../language/language.ts';
 import { linkTo, route, setParams } from '../page/route.ts';
-import { formatCount, formatDate, formatValue } from '../page/units.ts';
+import { formatDate, formatValue } from '../page/units.ts';
 import { createConfirmation } from '../parts/confirm.tsx';
 import { GuardedFor } from '../parts/guarded.tsx';
 import { TableHead } from '../parts/table-head.tsx';
@@ -24,7 +25,7 @@ export default function SnapshotsView() {
   return (
     <>
       <div class="bar">
-        <h1>Snapshots</h1>
+        <h1>{t('Snapshots')}</h1>
       </div>
       <StoreFault fault={fault()} what="Snapshots are not available" />
       <div class="scroll snapshots" tabIndex={-1}>

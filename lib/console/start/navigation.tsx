@@ -4,6 +4,7 @@
 import { createEffect, For, on, Show } from 'solid-js';
 import { alarms } from '../alarms/alarms.ts';
 import { me } from '../hub/me.ts';
+import { t } from '../language/language.ts';
 import { overrides } from '../overrides/overrides.ts';
 import { useMedia } from '../page/media.ts';
 import { linkTo, route } from '../page/route.ts';
@@ -28,7 +29,7 @@ export function Navigation(props: { readonly view: string }) {
   const countOfOthers = () => others().reduce((sum, { name }) => sum + countOf(name), 0);
   createEffect(on([route, isPhone], () => more.close(), { defer: true }));
   return (
-    <nav aria-label="Views">
+    <nav aria-label={t('Views')}>
       <For each={shown()}>{(view) => <ViewLink view={view} isCurrent={props.view === view.name} />}</For>
       <Show when={others().length > 0}>
         <button
@@ -40,7 +41,7 @@ export function Navigation(props: { readonly view: string }) {
         >
           <Icon path={dots} />
           <span>
-            More
+            {t('More')}
             <Badge count={countOfOthers()} />
           </span>
         </button>
@@ -48,14 +49,14 @@ export function Navigation(props: { readonly view: string }) {
       <dialog
         ref={more}
         class="more-views"
-        aria-label="More views"
+        aria-label={t('More views')}
         onClick={(event) => {
           if (!(event.target as Element).closest('form')) more.close();
         }}
       >
         <For each={others()}>{(view) => <ViewLink view={view} isCurrent={props.view === view.name} />}</For>
         <form method="dialog" class="actions">
-          <button type="submit">Close</button>
+          <button type="submit">{t('Close')}</button>
         </form>
       </dialog>
     </nav>
@@ -68,11 +69,11 @@ function ViewLink(props: { readonly view: View; readonly isCurrent: boolean }) {
     <a
       href={linkTo(name)}
       aria-current={props.isCurrent ? 'page' : undefined}
-      title={key === '' ? title : `${title} (g ${key})`}
+      title={key === '' ? t(title) : `${t(title)} (g ${key})`}
     >
       <Icon path={icon} />
       <span>
-        {title}
+        {t(title)}
         <Badge count={countOf(name)} isBad={name === 'alarms' || name === 'connections'} />
       </span>
     </a>

@@ -1,7 +1,6 @@
 // Start: current problems, the most recent changes and their authors, and who is connected.
 
 import { createMemo, For, type JSX, Show } from 'solid-js';
-import { counted } from '../../model/digits.ts';
 import type { ClientList, ConnectionStatus, DashboardList, LoadReport, RuleList } from '../../wire/http/operation.ts';
 import type { AuditEntry, AuditPage } from '../../wire/http/past-shapes.ts';
 import { alarms } from '../alarms/alarms.ts';
@@ -9,10 +8,11 @@ import { clientFacts, clientName, isThisPage } from '../clients/client-name.ts';
 import { StoreFault } from '../history/no-store.tsx';
 import { mayManage } from '../hub/me.ts';
 import { usePolled } from '../hub/polled.ts';
+import { formatCount, said, t } from '../language/language.ts';
 import { overrides } from '../overrides/overrides.ts';
 import { overrideText } from '../overrides/switch-off.tsx';
 import { linkTo } from '../page/route.ts';
-import { formatCount, formatDate, formatMoment, formatSpan, formatValue, useNow } from '../page/units.ts';
+import { formatDate, formatMoment, formatSpan, formatValue, useNow } from '../page/units.ts';
 import { GuardedFor } from '../parts/guarded.tsx';
 import { StateMark } from '../parts/state-mark.tsx';
 import { Breakable } from '../parts/text.tsx';
@@ -40,7 +40,7 @@ export default function Start() {
   return (
     <>
       <div class="bar">
-        <h1>Start</h1>
+        <h1>{t('Start')}</h1>
         <span class="count">{installation.name()}</span>
       </div>
       <div class="scroll start" tabIndex={-1}>
@@ -94,14 +94,14 @@ function Troubles() {
   ]);
   const count = () => kinds().reduce((sum, { list }) => sum + list.length, 0);
   return (
-    <section class="panel" aria-label="Problems">
+    <section class="panel" aria-label={t('Problems')}>
       <h2>
-        Problems <Show when={count() > 0}>({formatCount(count())})</Show>
+        {t('Problems')} <Show when={count() > 0}>({formatCount(count())})</Show>
       </h2>
       <Fault text={alarms.error() || installation.error() || rules.error() || files.error()} />
       <Show when={count() === 0 && alarms.isKnown() && installation.isKnown()}>
         <p class="state" data-tone="good">
-          No problems.
+          {t('No problems.')}
         </p>
       </Show>
       <For each={kinds()}>
@@ -113,7 +113,7 @@ function Troubles() {
               </GuardedFor>
               <Show when={list.length > mostOfAKind}>
                 <li>
-                  <a href={linkTo(view)}>and {formatCount(list.length - mostOfAKind)} more</a>
+                  <a href={linkTo(view)}>{t('and {1} more', list.length - mostOfAKind)}</a>
                 </li>
               </Show>
             </ul>
@@ -136,7 +136,7 @@ function Line(props: { readonly trouble: Trouble; readonly now: () => number }) 
       <Show when={since}>
         {(time) => (
           <span class="muted" title={formatDate(time())}>
-            for {formatSpan(props.now() - Date.parse(time()))}
+            {t('for {1}', formatSpan(props.now() - Date.parse(time())))}
           </span>
         )}
       </Show>
@@ -152,7 +152,7 @@ function ofConnection({ id, state, reason, since, device }: ConnectionStatus): T
   const link = linkTo('connections', { search: id });
   if (state === 'running') {
     const stale = device?.staleSince;
-    return { id, state: 'stale', what: id, link, reason: 'the device is not responding', since: stale };
+    return { id, state: 'stale', what: id, link, reason: t('the device is not responding'), since: stale };
   }
   return { id, state: state === 'disabled' ? 'stopped' : state, what: id, link, reason, since };
 }
@@ -162,9 +162,9 @@ function ofFiles(report: LoadReport | undefined): readonly Trouble[] {
   if (report === undefined || report.loaded !== false) return [];
   const errors = (Array.isArray(report.files) ? report.files : []).flatMap((file) => file?.mistakes ?? []);
   const first = errors[0] ?? String(report.reason);
-  const more = errors.length > 1 ? ` and ${counted(errors.length - 1, 'more error')}` : '';
-  const reason = `${first}${more}. The previous configuration remains active.`;
-  return [{ id: 'flow files', state: 'failed', what: 'flow files', link: linkTo('flows'), reason, since: report.time }];
+  const more = errors.length > 1 ? ` ${t('and {1} more error|and {1} more errors', errors.length - 1)}` : '';
+  const reason = `${first}${more}. ${t('The previous configuration remains active.')}`;
+  return [{ id: 'flow files', state: 'failed', what: t('flow files'), link: linkTo('flows'), reason, since: report.time }];
 }
 
 function ofRule({ name, file, state, reason }: RuleList[number]): Trouble {
@@ -180,17 +180,24 @@ function ofRule({ name, file, state, reason }: RuleList[number]): Trouble {
 
 function ofOverride(one: ReturnType<typeof overrides.list>[number]): Trouble {
   const id = `${one.kind} ${one.name}`;
-  return { id, state: 'override', what: id, link: linkTo('overrides'), reason: overrideText(one), since: one.since };
+  return {
+    id,
+    state: 'override',
+    what: `${said(one.kind)} ${one.name}`,
+    link: linkTo('overrides'),
+    reason: overrideText(one),
+    since: one.since,
+  };
 }
 
 function Changes() {
   const { data, fault } = usePolled<AuditPage>(`/hub/audit?limit=${lastChanges}`, 'n', changesEveryMs);
   const entries = (): readonly AuditEntry[] => (Array.isArray(data()?.entries) ? data()!.entries.filter(Boolean) : []);
   return (
-    <Section title="Latest changes" view="audit" link="Audit">
-      <StoreFault fault={fault()} what="Changes are not recorded" />
+    <Section title={t('Latest changes')} view="audit" link={t('Audit')}>
+      <StoreFault fault={fault()} what={t('Changes are not recorded')} />
       <Show when={data() && entries().length === 0}>
-        <p class="muted">No changes yet.</p>
+        <p class="muted">{t('No changes yet.')}</p>
       </Show>
       <ul class="changes">
         <GuardedFor each={entries()} as="li">
@@ -221,14 +228,18 @@ function Clients() {
     const counts = new Map<string, number>();
     const list = data()?.clients;
     for (const one of Array.isArray(list) ? list.filter(Boolean) : []) {
-      const facts = isThisPage(one) ? 'this page' : clientFacts(one);
+      const facts = isThisPage(one) ? t('this page') : clientFacts(one);
       const name = `${clientName(one)}${facts ? ` (${facts})` : ''}`;
       counts.set(name, (counts.get(name) ?? 0) + 1);
     }
     return [...counts];
   });
   return (
-    <Section title="Who is connected" view="clients" link={counted(Number(data()?.count) || 0, 'client')}>
+    <Section
+      title={t('Who is connected')}
+      view="clients"
+      link={t('{1} client|{1} clients', Number(data()?.count) || 0)}
+    >
       <Fault text={error()} />
       <ul>
         <For each={people().slice(0, mostOfAKind)}>
@@ -240,7 +251,7 @@ function Clients() {
         </For>
       </ul>
       <Show when={people().length > mostOfAKind}>
-        <a href={linkTo('clients')}>and {formatCount(people().length - mostOfAKind)} more</a>
+        <a href={linkTo('clients')}>{t('and {1} more', people().length - mostOfAKind)}</a>
       </Show>
     </Section>
   );
@@ -251,7 +262,7 @@ function Dashboards() {
   const names = () => (Array.isArray(data()?.dashboards) ? data()!.dashboards : []);
   return (
     <Show when={names().length > 0}>
-      <Section title="Dashboards" view="dashboards" link="all">
+      <Section title={t('Dashboards')} view="dashboards" link={t('all')}>
         <ul>
           <GuardedFor each={names().slice(0, mostOfAKind)} as="li">
             {(name) => (

@@ -5,6 +5,7 @@ import { counted } from '../../model/digits.ts';
 import type { Device, KioskLink, UserAction, UserInfo, UserList } from '../../wire/http/user-shapes.ts';
 import { createAttempt, postJson } from '../hub/page-request.ts';
 import { usePolled } from '../hub/polled.ts';
+import { t } from '../language/language.ts';
 import { route, setParams } from '../page/route.ts';
 import { formatDate, formatSpan, useNow } from '../page/units.ts';
 import { createConfirmation } from '../parts/confirm.tsx';
@@ -30,7 +31,7 @@ export default function Users() {
   return (
     <>
       <div class="bar">
-        <h1>Users</h1>
+        <h1>{t('Users')}</h1>
         <span class="count">
           {counted(users().length, 'user')}, {counted(devices().length, 'device')}
           {links().length > 0 && `, ${counted(links().length, 'unopened link')}`}

@@ -1,4 +1,5 @@
 // Why: the chain of causes from a value back to the external event, updated live.
+
 import { createEffect, lazy, on, Show, Suspense } from 'solid-js';
 import { pathOf } from '../../model/address.ts';
 import type { CausedChange, Explanation } from '../../wire/http/parameter-shapes.ts';
@@ -6,6 +7,7 @@ import { useRules } from '../flows/rule-text.tsx';
 import { mayManage } from '../hub/me.ts';
 import { createLiveValue } from '../hub/page-hub.ts';
 import { usePolled } from '../hub/polled.ts';
+import { t } from '../language/language.ts';
 import { linkTo, route, setParams } from '../page/route.ts';
 import { formatValue } from '../page/units.ts';
 import { AddressInput } from '../parts/address-input.tsx';
@@ -25,7 +27,7 @@ export default function Why() {
   return (
     <>
       <div class="bar">
-        <h1>Why</h1>
+        <h1>{t('Why')}</h1>
         <AddressInput address={address() ?? ''} choose={(chosen) => setParams({ address: chosen })} />
         <Show when={address()}>
           {(known) => (

@@ -34,14 +34,14 @@ test('failed requests are repeated after the hub returns, also for a past time, 
   const past = await openConsole(t, browser, port, over(1));
   const why = await openConsole(t, browser, port, '#/why');
   await past.locator('.event', { hasText: '0.7' }).first().waitFor();
-  await why.getByRole('combobox').waitFor();
+  await why.getByRole('combobox', { name: 'Parameter address' }).waitFor();
 
   await first.stop();
   await following.evaluate(`location.hash = '#/history'`);
   await following.evaluate(`location.hash = '${lately}'`);
   await past.evaluate(`location.hash = ${JSON.stringify(over(2))}`);
   for (const page of [following, past]) await page.getByText('the hub cannot be reached').first().waitFor();
-  await why.getByRole('combobox').pressSequentially('level');
+  await why.getByRole('combobox', { name: 'Parameter address' }).pressSequentially('level');
 
   const second = await startTestHub(t, flow);
   second.write('desk/level', 0.9, writer);
@@ -51,6 +51,6 @@ test('failed requests are repeated after the hub returns, also for a past time, 
     await waitUntil(page, async () => (await drawn(page, '--accent')) > 0);
   }
   await following.locator('.event', { hasText: '0.9' }).first().waitFor();
-  await why.getByRole('combobox').fill('desk/lev');
+  await why.getByRole('combobox', { name: 'Parameter address' }).fill('desk/lev');
   await why.locator('option[value="desk/level"]').waitFor({ state: 'attached' });
 });

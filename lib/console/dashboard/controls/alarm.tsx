@@ -1,11 +1,13 @@
 // An alarm: quiet, unacknowledged or acknowledged, each shown by word, shape and colour, with a button for acknowledging the alarm.
 
 import { Show } from 'solid-js';
+import { said, t } from '../../language/language.ts';
+import type { Text } from '../../language/texts.ts';
 import { FitText } from '../readings/fit-text.tsx';
 import { useControl, WidgetFault, type WidgetProps } from '../widget.tsx';
 import { createGuard, HoldButton } from './guard.tsx';
 
-const words: ReadonlyMap<string, string> = new Map([
+const words: ReadonlyMap<string, Text> = new Map([
   ['normal', 'quiet'],
   ['unacknowledged', 'unacknowledged'],
   ['acknowledged', 'acknowledged'],
@@ -18,7 +20,7 @@ export function Alarm(props: WidgetProps<'alarm'>) {
   const state = props.values.of(`${address}/state`);
   const control = useControl(props, `${address}/ack`);
   const name = () => label ?? present.about()?.label ?? address;
-  const guard = createGuard(props.widget, { title: `Acknowledge ${name()}` });
+  const guard = createGuard(props.widget, { title: t('Acknowledge {1}', name()) });
   const now = () => (state.value() === undefined ? 'unknown' : String(state.value()));
   const isUnacknowledged = () => now() === 'unacknowledged' || now() === 'returned';
   return (
@@ -29,7 +31,7 @@ export function Alarm(props: WidgetProps<'alarm'>) {
       data-state={now()}
     >
       <FitText text={name()} />
-      <output class="word">{words.get(now()) ?? now()}</output>
+      <output class="word">{said(words.get(now()) ?? now())}</output>
       <Show when={isUnacknowledged()}>
         <HoldButton
           class="acknowledge"
@@ -37,9 +39,9 @@ export function Alarm(props: WidgetProps<'alarm'>) {
           act={() => guard.run(() => control.write(true))}
           disabled={!control.isFree()}
           title={control.readOnly() || undefined}
-          label={`Acknowledge ${name()}`}
+          label={t('Acknowledge {1}', name())}
         >
-          Acknowledge
+          {t('Acknowledge')}
         </HoldButton>
       </Show>
       {guard.Dialog()}

@@ -3,6 +3,7 @@
 import { Show } from 'solid-js';
 import { whyReadOnly } from '../../hub/me.ts';
 import { isStale } from '../../hub/page-hub.ts';
+import { t } from '../../language/language.ts';
 import { FitText } from '../readings/fit-text.tsx';
 import { isLit } from '../showing.ts';
 import { createLit, useWrites, WidgetFault, type WidgetProps } from '../widget.tsx';
@@ -30,7 +31,7 @@ export function ButtonWidget(props: WidgetProps<'button'>) {
     release: () => releases.release(address),
   });
   const guard = createGuard(props.widget, { title: label ?? address });
-  const trouble = () => failure() || (whyNotOff(address) && `may still be on: ${whyNotOff(address)}`);
+  const trouble = () => failure() || (whyNotOff(address) && t('may still be on: {1}', whyNotOff(address)));
   const shines = createLit(light, mode === 'set' && lamp === undefined ? value : undefined);
   const lit = () => shines() || (mode === 'momentary' && lamp === undefined && isHeld());
   const press = () => {
@@ -42,7 +43,7 @@ export function ButtonWidget(props: WidgetProps<'button'>) {
     <>
       <FitText text={label ?? address} />
       <Show when={readOnly()}>
-        <span class="word">read-only</span>
+        <span class="word">{t('read-only')}</span>
       </Show>
       <WidgetFault address={address} parameter={parameter} values={props.values} failure={trouble()} />
       <Show when={lamp}>{(one) => <WidgetFault address={one()} parameter={light} values={props.values} />}</Show>

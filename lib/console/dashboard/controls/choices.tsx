@@ -2,6 +2,7 @@
 
 import { For, Show } from 'solid-js';
 import type { Value } from '../../../client/index.ts';
+import { t } from '../../language/language.ts';
 import { FitText } from '../readings/fit-text.tsx';
 import { showValue } from '../showing.ts';
 import { useControl, WidgetFault, type WidgetProps } from '../widget.tsx';
@@ -89,7 +90,7 @@ export function Radio(props: WidgetProps<'radio'>) {
 function NoChoices(props: { readonly isEmpty: boolean }) {
   return (
     <Show when={props.isEmpty}>
-      <p class="word">Neither the widget nor its parameter has choices.</p>
+      <p class="word">{t('Neither the widget nor its parameter has choices.')}</p>
     </Show>
   );
 }

@@ -2,6 +2,7 @@
 // edits the field.
 
 import { createSignal, createUniqueId, Show } from 'solid-js';
+import { localNumber, t } from '../../language/language.ts';
 import { createDraft } from '../../parameters/edit/draft.ts';
 import { readTypedNumber } from '../../parameters/edit/typed-number.ts';
 import { showValue } from '../showing.ts';
@@ -175,7 +176,7 @@ function Entry(
           type="button"
           class="nudge"
           disabled={!props.control.isFree()}
-          aria-label={`${name()}: ${button.way === 'down' ? 'less' : 'more'} by ${nudge().step}`}
+          aria-label={`${name()}: ${t(button.way === 'down' ? 'less by {1}' : 'more by {1}', localNumber(String(nudge().step)))}`}
           onClick={nudge()[button.way]}
         >
           {button.way === 'down' ? '−' : '+'}
@@ -199,7 +200,7 @@ function Entry(
         <NudgeButton way="down" />
         {props.children({
           id,
-          'aria-label': props.unit ? `${name()} in ${props.unit}` : name(),
+          'aria-label': props.unit ? t('{1} in {2}', name(), props.unit) : name(),
           get 'aria-invalid'() {
             return props.mistake !== '';
           },
@@ -216,7 +217,7 @@ function Entry(
           disabled={!props.control.isFree() || !props.isTyped}
           act={props.set}
         >
-          Set
+          {t('Set')}
         </HoldButton>
       </form>
       <p class="input-mistake" id={`${id}-mistake`} role="alert" title={props.mistake}>
@@ -235,8 +236,8 @@ function Entry(
 
 /** Returns the reason why a number cannot be set, or an empty string if the number can be set. */
 function whyOutside(value: number, min: number | undefined, max: number | undefined, unit: string): string {
-  const shown = (number: number) => `${number} ${unit}`.trim();
-  if (min !== undefined && value < min) return `Expected at least ${shown(min)}, got ${shown(value)}.`;
-  if (max !== undefined && value > max) return `Expected at most ${shown(max)}, got ${shown(value)}.`;
+  const shown = (number: number) => localNumber(`${number} ${unit}`.trim());
+  if (min !== undefined && value < min) return t('Expected at least {1}, got {2}.', shown(min), shown(value));
+  if (max !== undefined && value > max) return t('Expected at most {1}, got {2}.', shown(max), shown(value));
   return '';
 }

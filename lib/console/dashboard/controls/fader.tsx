@@ -1,6 +1,8 @@
 // A fader as on a mixing desk: dragging moves the fader's cap from its current position. Neither a press on the cap or the track nor
 // scrolling the page moves the cap.
+
 import { createEffect, createSignal, onCleanup, onMount, Show } from 'solid-js';
+import { t } from '../../language/language.ts';
 import { observeSize, type Size } from '../../page/media.ts';
 import { useDelay } from '../../page/page-timers.ts';
 import { Scale } from '../readings/readings.tsx';
@@ -109,7 +111,7 @@ export function FaderWidget(props: WidgetProps<'fader'>) {
       {lock.Lock()}
       <Amount value={readable()} {...{ digits, unit }} range={[min, max]} type={parameter.kind()?.type} />
       <Show when={readOnly()}>
-        <small class="word">read-only</small>
+        <small class="word">{t('read-only')}</small>
       </Show>
       <WidgetFault address={address} parameter={parameter} values={props.values} failure={writes.failure()} />
     </>
@@ -122,7 +124,7 @@ const unlockedMs = 15_000;
 /** Creates the lock of a fader: a fader with a question, a PIN or a hold time is locked until the operator has responded. */
 function createLock(guarding: Guarding, title: string) {
   const isGuarded = guarding.confirm !== undefined || guarding.pin !== undefined || guarding.hold !== undefined;
-  const guard = createGuard(guarding, { title: `Unlock ${title}` });
+  const guard = createGuard(guarding, { title: t('Unlock {1}', title) });
   const [isLocked, setLocked] = createSignal(isGuarded);
   const locking = useDelay();
   const stayOpen = () => {
@@ -137,8 +139,8 @@ function createLock(guarding: Guarding, title: string) {
     stayOpen,
     Lock: () => (
       <Show when={isLocked()}>
-        <HoldButton class="unlock" seconds={guarding.hold} act={() => guard.run(unlock)} label={`Unlock ${title}`}>
-          Unlock
+        <HoldButton class="unlock" seconds={guarding.hold} act={() => guard.run(unlock)} label={t('Unlock {1}', title)}>
+          {t('Unlock')}
         </HoldButton>
         {guard.Dialog()}
       </Show>

@@ -3,6 +3,7 @@
 
 import { createSignal, createUniqueId, type JSX, Show } from 'solid-js';
 import { Portal } from 'solid-js/web';
+import { t } from '../../language/language.ts';
 import { useDelay } from '../../page/page-timers.ts';
 import { createHold } from './hold.ts';
 
@@ -84,8 +85,8 @@ function Question(props: {
     if (props.pin === undefined || typed() === props.pin) return props.act();
     setTyped('');
     tries += 1;
-    if (tries % freeTries !== 0) return setMistake('Wrong PIN.');
-    setMistake(`Wrong PIN. Wait ${waitMs / 1000} seconds.`);
+    if (tries % freeTries !== 0) return setMistake(t('Wrong PIN.'));
+    setMistake(t('Wrong PIN. Wait {1} seconds.', waitMs / 1000));
     setWaiting(true);
     return waiting.start(waitMs, () => {
       setWaiting(false);
@@ -131,7 +132,7 @@ function Question(props: {
                 </button>
               ))}
               <button type="button" disabled={isWaiting()} onClick={() => setTyped((former) => former.slice(0, -1))}>
-                Delete
+                {t('Delete')}
               </button>
             </div>
             <p role="alert" class="error">
@@ -140,10 +141,10 @@ function Question(props: {
           </Show>
           <div class="actions">
             <button type="button" onClick={() => props.close()}>
-              Cancel
+              {t('Cancel')}
             </button>
             <HoldButton seconds={props.hold} class="primary" disabled={isWaiting()} type="submit" act={act}>
-              {props.hold === undefined ? 'Set' : `Hold ${props.hold} s to set`}
+              {props.hold === undefined ? t('Set') : t('Hold {1} s to set', props.hold)}
             </HoldButton>
           </div>
         </form>
@@ -182,8 +183,8 @@ export function HoldButton(props: HoldButtonProps) {
     release: delay.stop,
   });
   const guard = createGuard(
-    { confirm: 'This button must be held. Set the value now?' },
-    { title: props.label ?? 'Set' },
+    { confirm: t('This button must be held. Set the value now?') },
+    { title: props.label ?? t('Set') },
   );
   const click = () => {
     if (seconds === undefined) return props.type === 'submit' ? undefined : props.act();
@@ -199,7 +200,7 @@ export function HoldButton(props: HoldButtonProps) {
         classList={{ ...props.classList, holding: seconds !== undefined && hold.isHeld() }}
         style={seconds === undefined ? undefined : { '--hold': `${seconds}s` }}
         disabled={props.disabled}
-        title={props.title ?? (seconds === undefined ? undefined : `Hold for ${seconds} s`)}
+        title={props.title ?? (seconds === undefined ? undefined : t('Hold for {1} s', seconds))}
         data-tone={props.tone}
         data-hold={seconds}
         aria-pressed={props.pressed}

@@ -7,6 +7,7 @@ import { dayMs } from '../../../model/time/iso-time.ts';
 import { localTime, momentOf } from '../../../model/time/zone-time.ts';
 import type { Explanation } from '../../../wire/http/parameter-shapes.ts';
 import { getJson } from '../../hub/page-request.ts';
+import { locale, t } from '../../language/language.ts';
 import { toneAt } from '../showing.ts';
 import { WidgetFault, type WidgetProps } from '../widget.tsx';
 import { FitText } from './fit-text.tsx';
@@ -28,8 +29,8 @@ export function Clock(props: WidgetProps<'clock'>) {
   const { zone, seconds, date, label } = props.widget;
   const now = useSeconds();
   const zoned = zone === undefined ? {} : { timeZone: zone };
-  const time = new Intl.DateTimeFormat('en-GB', { timeStyle: seconds ? 'medium' : 'short', ...zoned });
-  const day = new Intl.DateTimeFormat('en-GB', {
+  const time = new Intl.DateTimeFormat(locale, { timeStyle: seconds ? 'medium' : 'short', ...zoned });
+  const day = new Intl.DateTimeFormat(locale, {
     weekday: 'short',
     day: 'numeric',
     month: 'short',
@@ -43,7 +44,7 @@ export function Clock(props: WidgetProps<'clock'>) {
       <p class="name truncate" title={name}>
         {name}
       </p>
-      <time class="clock" role="timer" aria-label={name ? `Time in ${name}` : 'Time'} dateTime={text()}>
+      <time class="clock" role="timer" aria-label={name ? t('Time in {1}', name) : t('Time')} dateTime={text()}>
         <FitText text={text()} tone={props.tone?.()} sizedFor={[text().replace(/\d/g, '0')]} />
       </time>
       <Show when={date}>
@@ -91,7 +92,7 @@ export function Countdown(props: WidgetProps<'countdown'>) {
       <p class="name truncate" title={label}>
         {label}
       </p>
-      <div class="clock" role="timer" aria-label={label ?? 'Time left'}>
+      <div class="clock" role="timer" aria-label={label ?? t('Time left')}>
         <FitText text={text()} tone={tone()} sizedFor={[text().replace(/\d/g, '0')]} />
       </div>
       <Show when={parameter}>
@@ -127,5 +128,5 @@ function formatDuration(ms: number): string {
     all % 60,
   ];
   const clock = days + hours > 0 ? `${hours}:${two(minutes)}:${two(seconds)}` : `${minutes}:${two(seconds)}`;
-  return days > 0 ? `${days} d ${clock}` : clock;
+  return days > 0 ? `${days} ${t('d')} ${clock}` : clock;
 }

@@ -6,6 +6,7 @@ import { messageOf } from '../../../model/error.ts';
 import type { EventList } from '../../../wire/http/past-shapes.ts';
 import { isWithoutStore } from '../../history/no-store.tsx';
 import { getJson, Refusal } from '../../hub/page-request.ts';
+import { t } from '../../language/language.ts';
 import { beginningOf, formatMoment } from '../../page/units.ts';
 import { showValue } from '../showing.ts';
 import { WidgetFault, type WidgetProps } from '../widget.tsx';
@@ -28,7 +29,7 @@ export function Events(props: WidgetProps<'events'>) {
     time,
     name: nameOf(index),
     address: addresses[index]!,
-    value: parameters[index]!.kind()?.type === 'T' ? 'fired' : beginningOf(showValue(value)),
+    value: parameters[index]!.kind()?.type === 'T' ? t('fired') : beginningOf(showValue(value)),
   });
   const add = (added: readonly Row[]) =>
     setRows((former) => [...added, ...former].sort((one, other) => other.time - one.time).slice(0, last));
@@ -44,7 +45,9 @@ export function Events(props: WidgetProps<'events'>) {
           const isUnknown = fault instanceof Refusal && fault.code === 'unknown-parameter'; // the widget's own mark says so
           if (!isUnknown)
             setWhyNoPast(
-              isWithoutStore(fault) ? withoutStore : `Earlier changes are not available: ${messageOf(fault)}.`,
+              isWithoutStore(fault)
+                ? t('Earlier changes are not available, because this hub has no store.')
+                : t('Earlier changes are not available: {1}.', messageOf(fault)),
             );
           return [];
         }),
@@ -60,13 +63,13 @@ export function Events(props: WidgetProps<'events'>) {
       <p class="name truncate" title={label}>
         {label}
       </p>
-      <div class="event-table" tabIndex={0} role="region" aria-label={label ?? 'Events'}>
+      <div class="event-table" tabIndex={0} role="region" aria-label={label ?? t('Events')}>
         <table>
           <thead>
             <tr>
-              <th scope="col">Time</th>
-              <th scope="col">What</th>
-              <th scope="col">Value</th>
+              <th scope="col">{t('Time')}</th>
+              <th scope="col">{t('What')}</th>
+              <th scope="col">{t('Value')}</th>
             </tr>
           </thead>
           <tbody>
@@ -74,7 +77,7 @@ export function Events(props: WidgetProps<'events'>) {
               each={rows()}
               fallback={
                 <tr>
-                  <td colSpan={3}>No changes yet</td>
+                  <td colSpan={3}>{t('No changes yet.')}</td>
                 </tr>
               }
             >
@@ -104,8 +107,6 @@ export function Events(props: WidgetProps<'events'>) {
     </>
   );
 }
-
-const withoutStore = 'Earlier changes are not available, because this hub has no store.';
 
 /** Requests the recorded events of a parameter in the last day. Errors: the same as `getJson`; without a store, a `Refusal`. */
 async function askPast(address: string): Promise<EventList['events']> {

@@ -1,5 +1,6 @@
 // A link to another dashboard, and the way back. If the bar of the dashboard is hidden, the bar stays hidden.
 
+import { t } from '../../language/language.ts';
 import { linkTo, route } from '../../page/route.ts';
 import type { WidgetProps } from '../widget.tsx';
 import { FitText } from './fit-text.tsx';
@@ -28,9 +29,9 @@ export function LinkWidget(props: WidgetProps<'link'>) {
       aria-disabled={target() === '' && route().params.bare === '1' ? true : undefined}
       onClick={leave}
     >
-      <FitText text={label ?? (back ? '‹ Back' : (to ?? ''))} />
+      <FitText text={label ?? (back ? `‹ ${t('Back')}` : (to ?? ''))} />
       <span class="word" aria-hidden="true">
-        {back ? (left.at(-1) ?? 'Dashboards') : '›'}
+        {back ? (left.at(-1) ?? t('Dashboards')) : '›'}
       </span>
     </a>
   );

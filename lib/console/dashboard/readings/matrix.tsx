@@ -1,6 +1,7 @@
 // A matrix: many small lamps with labels, row by row.
 
 import { For } from 'solid-js';
+import { t } from '../../language/language.ts';
 import { createLit, WidgetFault, type WidgetProps } from '../widget.tsx';
 
 export function Matrix(props: WidgetProps<'matrix'>) {
@@ -12,7 +13,7 @@ export function Matrix(props: WidgetProps<'matrix'>) {
       </p>
       <ul
         class="lamps"
-        aria-label={label ?? 'Lamps'}
+        aria-label={label ?? t('Lamps')}
         style={{ 'grid-template-columns': columns === undefined ? undefined : `repeat(${columns}, minmax(0, 1fr))` }}
       >
         <For each={lamps}>
@@ -21,7 +22,7 @@ export function Matrix(props: WidgetProps<'matrix'>) {
             const lit = createLit(parameter, equals);
             const name = () =>
               lamp.label ?? parameter.about()?.label ?? lamp.address.slice(lamp.address.lastIndexOf('/') + 1);
-            const state = () => (parameter.value() === undefined ? 'unknown' : lit() ? 'on' : 'off');
+            const state = () => t(parameter.value() === undefined ? 'unknown' : lit() ? 'on' : 'off');
             return (
               <li
                 classList={{ lit: lit(), unknown: parameter.value() === undefined }}

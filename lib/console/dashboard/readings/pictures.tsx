@@ -2,6 +2,7 @@
 
 import { createSignal, Show } from 'solid-js';
 import type { IconName } from '../../../dashboard/format.ts';
+import { t } from '../../language/language.ts';
 import { useInterval } from '../../page/page-timers.ts';
 import { isLit, toneAt } from '../showing.ts';
 import { WidgetFault, type WidgetProps } from '../widget.tsx';
@@ -84,7 +85,7 @@ export function IconWidget(props: WidgetProps<'icon'>) {
     return toneAt(zones, value()) ?? (isLit(value()) ? tone : 'neutral');
   };
   const said = () =>
-    [label ?? icon, ...(parameter === undefined ? [] : [String(parameter.readable() ?? 'unknown')])].join(': ');
+    [label ?? icon, ...(parameter === undefined ? [] : [String(parameter.readable() ?? t('unknown'))])].join(': ');
   return (
     <>
       <svg class="big-icon" viewBox="0 0 24 24" role="img" aria-label={said()} data-tone={shownTone()}>

@@ -6,6 +6,7 @@ import uPlot from 'uplot';
 import type { WidgetOf } from '../../../dashboard/format.ts';
 import type { LiveParameter } from '../../hub/live-cells.ts';
 import { isStale } from '../../hub/page-hub.ts';
+import { locale } from '../../language/language.ts';
 import { leastLetters, letterScale } from '../../page/media.ts';
 import { useInterval } from '../../page/page-timers.ts';
 import { colourOf, isDark } from '../../page/theme.ts';
@@ -19,7 +20,7 @@ const leastIntervalMs = 100;
 const leastAxisPx = 44;
 const besideNumbersPx = 18;
 const letterPx = 7;
-const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
+const clock = new Intl.DateTimeFormat(locale, { timeStyle: 'medium' });
 const colours = ['--accent', '--warn', '--good', '--bad'];
 
 export default function Plot(props: WidgetProps<'plot'>) {

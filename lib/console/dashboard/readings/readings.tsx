@@ -3,6 +3,7 @@
 import { createEffect, createMemo, createSignal, For, on, onMount, Show, untrack } from 'solid-js';
 import type { Value } from '../../../client/index.ts';
 import type { LiveParameter } from '../../hub/live-cells.ts';
+import { t } from '../../language/language.ts';
 import { observeSize, type Size } from '../../page/media.ts';
 import { useDelay } from '../../page/page-timers.ts';
 import { beginningOf } from '../../page/units.ts';
@@ -65,7 +66,7 @@ export function Lamp(props: WidgetProps<'lamp'>) {
       data-state={state()}
     >
       <FitText text={label ?? address} />
-      <span class="word">{state()}</span>
+      <span class="word">{t(state())}</span>
       <WidgetFault address={address} parameter={parameter} values={props.values} />
     </div>
   );

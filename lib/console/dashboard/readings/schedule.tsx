@@ -3,6 +3,7 @@
 import { For, Show } from 'solid-js';
 import type { ScheduleList } from '../../../wire/http/schedule-shapes.ts';
 import { usePolled } from '../../hub/polled.ts';
+import { t } from '../../language/language.ts';
 import { useNow } from '../../page/units.ts';
 import { momentText, nextText } from '../../schedule/week.ts';
 import { WidgetFault, type WidgetProps } from '../widget.tsx';
@@ -38,7 +39,7 @@ export function Schedule(props: WidgetProps<'schedule'>) {
   const text = () => {
     const found = entry();
     if (found !== undefined) return nextText(found, schedule()!.zone, now());
-    return error() || (data() === undefined ? '…' : 'not a schedule entry');
+    return error() || (data() === undefined ? '…' : t('not a schedule entry'));
   };
   return (
     <>
@@ -58,7 +59,7 @@ export function Schedule(props: WidgetProps<'schedule'>) {
             {(one) => (
               <li>
                 <time datetime={one.time}>{momentText(Date.parse(one.time), schedule()!.zone, now())}</time>{' '}
-                {one.open === undefined ? 'fires' : one.open ? 'opens' : 'closes'}
+                {t(one.open === undefined ? 'fires' : one.open ? 'opens' : 'closes')}
               </li>
             )}
           </For>

@@ -1,10 +1,11 @@
 // Local times as users read and type them.
 
+import { locale } from '../../language/language.ts';
 import { dayMs, minuteMs } from './timeframe.ts';
 
-const withSeconds = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
-const withoutSeconds = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short' });
-const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
+const withSeconds = new Intl.DateTimeFormat(locale, { timeStyle: 'medium' });
+const withoutSeconds = new Intl.DateTimeFormat(locale, { timeStyle: 'short' });
+const day = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short' });
 
 /** Returns the label for a grid line on a time axis: `03:04:10`, `03:04`, or `22 Nov` where a day starts. */
 export function axisText(time: number, spanMs: number, incrementMs: number): string {
@@ -54,7 +55,7 @@ function pad(number: number): string {
   return String(number).padStart(2, '0');
 }
 
-const date = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
+const date = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
 
 /** Formats a time as `22 Nov, 03:04`, or as `22 Nov, 03:04:10` unless the seconds are 0. */
 export function momentText(time: number): string {

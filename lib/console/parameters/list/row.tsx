@@ -1,9 +1,11 @@
 // One row of the parameter list: a folder, or a parameter with its live value and its last change.
+
 import { createEffect, createMemo, createSignal, Index, type JSX, on, onCleanup, onMount, Show } from 'solid-js';
 import type { ValueType } from '../../../client/index.ts';
 import { writerName } from '../../../model/writer.ts';
 import { ownAccess } from '../../hub/me.ts';
-import { formatClock, formatCount, formatValue } from '../../page/units.ts';
+import { formatCount } from '../../language/language.ts';
+import { formatClock, formatValue } from '../../page/units.ts';
 import { Guarded } from '../../parts/guarded.tsx';
 import { StaleMark } from '../../parts/state-mark.tsx';
 import { LiveText } from '../../parts/text.tsx';

@@ -1,8 +1,8 @@
 // The search bar of the parameter list: the search text and mode, and the choice between list and tree.
 
 import { For, Show } from 'solid-js';
+import { formatCount } from '../../language/language.ts';
 import { route, setParams } from '../../page/route.ts';
-import { formatCount } from '../../page/units.ts';
 import { type SearchMode, searchModes } from './search.ts';
 
 const hints: Readonly<Record<SearchMode, string>> = {
