@@ -159,8 +159,8 @@ const pageOf = (title: string) => `<!doctype html>
 <main>
 <form>
 <h1>${escaped(title)}</h1>
-<label>User <input name="user" autocomplete="username" autocapitalize="none" required autofocus></label>
-<label>Password <input name="password" type="password" autocomplete="current-password" required></label>
+<label><span>User</span> <input name="user" autocomplete="username" autocapitalize="none" required autofocus></label>
+<label><span>Password</span> <input name="password" type="password" autocomplete="current-password" required></label>
 <button>Sign in</button>
 <p role="alert"></p>
 </form>
@@ -178,13 +178,45 @@ const button = document.querySelector('button');
 const place = location.hash.startsWith('#/') ? location.hash : '';
 const code = place === '' ? location.hash.slice(1) : '';
 
+// The language, chosen and kept as in the console. Messages are by the code of the hub's answer.
+const key = 'patchbay-language';
+const languages = {
+  de: {
+    texts: ['Benutzer', 'Passwort', 'Anmelden'],
+    unauthorized: code === '' ? 'Benutzer oder Passwort ist falsch.' : 'Dieser Link ist ungültig, abgelaufen oder schon benutzt.',
+    'too-many-attempts': 'Zu viele Versuche. Bitte warten Sie.',
+    unreachable: 'Der Hub ist nicht erreichbar.',
+  },
+  fr: {
+    texts: ['Utilisateur', 'Mot de passe', 'Se connecter'],
+    unauthorized: code === '' ? 'Utilisateur ou mot de passe incorrect.' : 'Ce lien est invalide, expiré ou déjà utilisé.',
+    'too-many-attempts': 'Trop de tentatives. Veuillez patienter.',
+    unreachable: 'Le hub est injoignable.',
+  },
+};
+const asked = new URLSearchParams(location.search).get('lang');
+let kept = null;
+try {
+  if (['en', 'de', 'fr'].includes(asked)) localStorage.setItem(key, asked);
+  kept = localStorage.getItem(key);
+} catch {} // storage is denied
+const language = [asked, kept, ...navigator.languages].map((one) => one?.slice(0, 2)).find((one) => one === 'en' || Object.hasOwn(languages, one ?? ''));
+const said = languages[language];
+if (said) {
+  document.documentElement.lang = language;
+  for (const [at, element] of [...form.querySelectorAll('span, button')].entries()) element.textContent = said.texts[at];
+  document.title = document.title.replace(/^Sign in/, () => said.texts.at(-1));
+}
+
 async function signIn(body) {
   button.disabled = true;
   const headers = { 'content-type': 'application/json', accept: 'application/json' };
   try {
-    const response = await fetch('/hub/sign-in', { method: 'POST', headers, body: JSON.stringify(body) });
+    const response = await fetch('/hub/sign-in', { method: 'POST', headers, body: JSON.stringify(body) }).catch((error) => {
+      throw new Error(said?.unreachable ?? error.message);
+    });
     const answer = await response.json();
-    if (!response.ok) throw new Error(answer.detail);
+    if (!response.ok) throw new Error(said?.[answer.code] ?? answer.detail);
     const { dashboard } = answer;
     location.replace('/hub/' + (dashboard ? '#/dashboards?name=' + encodeURIComponent(dashboard) : place));
   } catch (error) {
