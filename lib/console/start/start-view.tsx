@@ -164,7 +164,9 @@ function ofFiles(report: LoadReport | undefined): readonly Trouble[] {
   const first = errors[0] ?? String(report.reason);
   const more = errors.length > 1 ? ` ${t('and {1} more error|and {1} more errors', errors.length - 1)}` : '';
   const reason = `${first}${more}. ${t('The previous configuration remains active.')}`;
-  return [{ id: 'flow files', state: 'failed', what: t('flow files'), link: linkTo('flows'), reason, since: report.time }];
+  return [
+    { id: 'flow files', state: 'failed', what: t('flow files'), link: linkTo('flows'), reason, since: report.time },
+  ];
 }
 
 function ofRule({ name, file, state, reason }: RuleList[number]): Trouble {
