@@ -18,29 +18,37 @@ export interface SpanPart {
   readonly isWhole: boolean;
 }
 
-/** The current span of a parameter. `value` is NaN while the value is unknown. */
-interface OpenSpan {
-  readonly parameter: number;
-  start: number;
-  value: number;
-  /** The value before a pause; undefined if there is no pause or a newer value has arrived. */
-  paused: number | undefined;
-  /** The time up to which the value has been counted, in milliseconds since 1970. */
-  counted: number;
-  min: number;
-  max: number;
-  /** The sum of all values, each multiplied by its duration in milliseconds, and the total duration for which the value was known. */
-  area: number;
-  knownMs: number;
-  count: number;
-}
+/**
+ * The figures of a parameter's current span, in the order in which they are stored. `value` is NaN while the value is unknown. `paused` is
+ * the value before a pause, or NaN if there is no pause or a newer value has arrived. `counted` is the time up to which the value has been
+ * counted, in milliseconds since 1970. `area` is the sum of all values, each multiplied by its duration in milliseconds, and `knownMs` the
+ * total duration for which the value was known.
+ */
+const figure = {
+  parameter: 0,
+  start: 1,
+  value: 2,
+  paused: 3,
+  counted: 4,
+  min: 5,
+  max: 6,
+  area: 7,
+  knownMs: 8,
+  count: 9,
+} as const;
+const figures = Object.keys(figure).length;
+/** The number of spans for which there is room at first. */
+const firstRoom = 32;
 
 export class Spans {
   readonly #lengthMs: number;
   readonly #over: (row: SpanRow, part: SpanPart) => void;
-  readonly #open = new Map<number, OpenSpan>();
-  /** The open spans with at least one change. */
-  #changed: OpenSpan[] = [];
+  /** The position of each parameter's figures. */
+  readonly #open = new Map<number, number>();
+  /** The figures of all spans in one buffer: as objects, they would take several times as much memory. */
+  #figures = new Float64Array(firstRoom * figures);
+  /** The positions of the open spans with at least one change. */
+  #changed: number[] = [];
 
   /** `lengthMs` is the length of a span in milliseconds. `over` is called with each finished span that contains a change. */
   constructor(lengthMs: number, over: (row: SpanRow, part: SpanPart) => void) {
@@ -56,19 +64,20 @@ export class Spans {
   /** Sets the value of a parameter from a time on, without counting a change. */
   begin(parameter: number, time: number, value: number): void {
     const span = this.#spanOf(parameter, time);
-    span.counted = Math.max(span.counted, time);
-    span.value = value;
+    const all = this.#figures;
+    all[span + figure.counted] = Math.max(all[span + figure.counted]!, time);
+    all[span + figure.value] = value;
   }
 
   /** Counts a change; `value` is NaN if the value is not a number. A late change counts towards the current span. */
   add(parameter: number, time: number, value: number): void {
     const span = this.#spanOf(parameter, time);
+    const all = this.#figures;
     this.#count(span, time);
-    span.value = value;
-    span.paused = undefined;
-    if (value < span.min) span.min = value;
-    if (value > span.max) span.max = value;
-    if (span.count++ === 0) this.#changed.push(span);
+    all[span + figure.value] = value;
+    all[span + figure.paused] = Number.NaN;
+    this.#include(span, value, value);
+    if (all[span + figure.count]!++ === 0) this.#changed.push(span);
   }
 
   /**
@@ -77,16 +86,16 @@ export class Spans {
    */
   addRow({ parameter, time, min, mean, max, last, count }: SpanRow, rowMs: number): void {
     const span = this.#spanOf(parameter, time);
+    const all = this.#figures;
     this.#count(span, time);
-    if (span.count === 0) this.#changed.push(span);
-    span.count += count;
-    span.value = last ?? Number.NaN;
-    span.counted = time + rowMs;
+    if (all[span + figure.count] === 0) this.#changed.push(span);
+    all[span + figure.count]! += count;
+    all[span + figure.value] = last ?? Number.NaN;
+    all[span + figure.counted] = time + rowMs;
     if (mean == null || min == null || max == null) return;
-    span.area += mean * rowMs;
-    span.knownMs += rowMs;
-    span.min = Math.min(span.min, min);
-    span.max = Math.max(span.max, max);
+    all[span + figure.area]! += mean * rowMs;
+    all[span + figure.knownMs]! += rowMs;
+    this.#include(span, min, max);
   }
 
   /** Ends all spans that are over at a time and contain a change. */
@@ -94,18 +103,18 @@ export class Spans {
     const changed = this.#changed;
     this.#changed = [];
     for (const span of changed)
-      if (span.count > 0 && span.start + this.#lengthMs <= time) this.#end(span, time);
-      else if (span.count > 0) this.#changed.push(span);
+      if (this.#figures[span + figure.count] === 0) continue;
+      else if (this.#endOf(span) <= time) this.#end(span, time);
+      else this.#changed.push(span);
   }
 
   /** Handles a clock jump: reports the unfinished spans, and continues with the current values at the new time. */
   jump(before: number, after: number): void {
     for (const span of this.#open.values()) {
-      const end = span.start + this.#lengthMs;
+      const end = this.#endOf(span);
       this.#count(span, Math.min(before, end));
-      if (span.count > 0) this.#over(rowOf(span), { knownMs: span.knownMs, isWhole: before >= end });
-      const { value, paused } = span;
-      Object.assign(span, emptySpan, { start: this.#startOf(after), value, paused, counted: after });
+      this.#report(span, before >= end);
+      this.#empty(span, this.#startOf(after), after);
     }
     this.#changed = [];
   }
@@ -115,13 +124,11 @@ export class Spans {
    */
   interrupt(start: number, end: number, isForgotten: boolean): void {
     if (isForgotten) this.endBefore(start); // for spans that were over by then, the values are known up to the end
+    const all = this.#figures;
     for (const span of this.#open.values()) {
-      this.#count(span, Math.min(start, span.start + this.#lengthMs));
-      if (isForgotten) {
-        span.value = Number.NaN;
-        span.paused = undefined;
-      }
-      span.counted = Math.max(span.counted, end);
+      this.#count(span, Math.min(start, this.#endOf(span)));
+      if (isForgotten) all[span + figure.value] = all[span + figure.paused] = Number.NaN;
+      all[span + figure.counted] = Math.max(all[span + figure.counted]!, end);
     }
   }
 
@@ -130,55 +137,89 @@ export class Spans {
    * values have arrived.
    */
   pause(parameters: ReadonlySet<number>, time: number, isPaused: boolean): void {
+    const all = this.#figures;
     for (const parameter of parameters) {
       const span = this.#open.get(parameter);
       if (span === undefined) continue;
-      if (isPaused && span.paused === undefined && !Number.isNaN(span.value)) {
-        this.#count(span, Math.min(time, span.start + this.#lengthMs));
-        span.paused = span.value;
-        span.value = Number.NaN;
-      } else if (!isPaused && span.paused !== undefined) {
-        span.value = span.paused;
-        span.paused = undefined;
-        span.counted = Math.max(span.counted, time);
+      const [value, paused] = [all[span + figure.value]!, all[span + figure.paused]!];
+      if (isPaused && Number.isNaN(paused) && !Number.isNaN(value)) {
+        this.#count(span, Math.min(time, this.#endOf(span)));
+        all[span + figure.paused] = value;
+        all[span + figure.value] = Number.NaN;
+      } else if (!isPaused && !Number.isNaN(paused)) {
+        all[span + figure.value] = paused;
+        all[span + figure.paused] = Number.NaN;
+        all[span + figure.counted] = Math.max(all[span + figure.counted]!, time);
       }
     }
   }
 
-  forget(parameter: number): void {
-    this.#open.delete(parameter);
+  #spanOf(parameter: number, time: number): number {
+    const known = this.#open.get(parameter);
+    if (known === undefined) return this.#create(parameter, time);
+    if (time >= this.#endOf(known)) this.#end(known, time);
+    return known;
   }
 
-  #spanOf(parameter: number, time: number): OpenSpan {
-    let span = this.#open.get(parameter);
-    if (span === undefined) {
-      span = { parameter, ...emptySpan, start: this.#startOf(time), counted: time };
-      this.#open.set(parameter, span);
-    } else if (time >= span.start + this.#lengthMs) this.#end(span, time);
+  #create(parameter: number, time: number): number {
+    const span = this.#open.size * figures;
+    if (span === this.#figures.length) {
+      const larger = new Float64Array(2 * span);
+      larger.set(this.#figures);
+      this.#figures = larger;
+    }
+    this.#open.set(parameter, span);
+    this.#figures[span + figure.parameter] = parameter;
+    this.#figures[span + figure.value] = this.#figures[span + figure.paused] = Number.NaN;
+    this.#empty(span, this.#startOf(time), time);
     return span;
   }
 
   /** Ends a span, and begins the span that contains the given time. */
-  #end(span: OpenSpan, time: number): void {
-    const end = span.start + this.#lengthMs;
-    this.#count(span, end);
-    if (span.count > 0) this.#over(rowOf(span), { knownMs: span.knownMs, isWhole: true });
+  #end(span: number, time: number): void {
+    this.#count(span, this.#endOf(span));
+    this.#report(span, true);
     const start = this.#startOf(time);
-    const counted = Math.max(span.counted, start);
-    Object.assign(span, emptySpan, { start, value: span.value, paused: span.paused, counted });
+    this.#empty(span, start, Math.max(this.#figures[span + figure.counted]!, start));
+  }
+
+  /** Reports a span if it contains a change. */
+  #report(span: number, isWhole: boolean): void {
+    const all = this.#figures;
+    if (all[span + figure.count]! > 0)
+      this.#over(rowOf(all.subarray(span, span + figures)), { knownMs: all[span + figure.knownMs]!, isWhole });
+  }
+
+  /** Begins a span with the current value. */
+  #empty(span: number, start: number, counted: number): void {
+    const all = this.#figures;
+    all[span + figure.start] = start;
+    all[span + figure.counted] = counted;
+    all[span + figure.min] = Number.POSITIVE_INFINITY;
+    all[span + figure.max] = Number.NEGATIVE_INFINITY;
+    all[span + figure.area] = all[span + figure.knownMs] = all[span + figure.count] = 0;
   }
 
   /** Counts the current value of a span up to a time. */
-  #count(span: OpenSpan, time: number): void {
-    const ms = time - span.counted;
+  #count(span: number, time: number): void {
+    const all = this.#figures;
+    const ms = time - all[span + figure.counted]!;
     if (ms <= 0) return;
-    span.counted = time;
-    const { value } = span;
+    all[span + figure.counted] = time;
+    const value = all[span + figure.value]!;
     if (Number.isNaN(value)) return;
-    span.area += value * ms;
-    span.knownMs += ms;
-    if (value < span.min) span.min = value;
-    if (value > span.max) span.max = value;
+    all[span + figure.area]! += value * ms;
+    all[span + figure.knownMs]! += ms;
+    this.#include(span, value, value);
+  }
+
+  #include(span: number, min: number, max: number): void {
+    if (min < this.#figures[span + figure.min]!) this.#figures[span + figure.min] = min;
+    if (max > this.#figures[span + figure.max]!) this.#figures[span + figure.max] = max;
+  }
+
+  #endOf(span: number): number {
+    return this.#figures[span + figure.start]! + this.#lengthMs;
   }
 
   #startOf(time: number): number {
@@ -186,21 +227,13 @@ export class Spans {
   }
 }
 
-const emptySpan = {
-  value: Number.NaN,
-  paused: undefined,
-  min: Number.POSITIVE_INFINITY,
-  max: Number.NEGATIVE_INFINITY,
-  area: 0,
-  knownMs: 0,
-  count: 0,
-};
-
-function rowOf({ parameter, start, paused, value: present, min, max, area, knownMs, count }: OpenSpan): SpanRow {
-  const value = paused ?? present;
-  if (min > max)
-    return { parameter, time: start, min: undefined, mean: undefined, max: undefined, last: undefined, count };
+function rowOf(span: Float64Array): SpanRow {
+  const at = (index: number) => span[index]!;
+  const row = { parameter: at(figure.parameter), time: at(figure.start), count: at(figure.count) };
+  const [min, max] = [at(figure.min), at(figure.max)];
+  if (min > max) return { ...row, min: undefined, mean: undefined, max: undefined, last: undefined };
+  const value = Number.isNaN(at(figure.paused)) ? at(figure.value) : at(figure.paused);
   const last = Number.isNaN(value) ? undefined : value;
-  const mean = knownMs > 0 ? area / knownMs : last;
-  return { parameter, time: start, min, mean, max, last, count };
+  const mean = at(figure.knownMs) > 0 ? at(figure.area) / at(figure.knownMs) : last;
+  return { ...row, min, mean, max, last };
 }
