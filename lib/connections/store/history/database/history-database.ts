@@ -104,8 +104,9 @@ export class HistoryDatabase {
   readonly #nextHour: StatementSync;
   readonly #putSpan: Readonly<Record<SpanTable, StatementSync>>;
   readonly #addToSpan: Readonly<Record<SpanTable, StatementSync>>;
+  readonly #parameterKeys: Keys;
+  readonly #writerKeys: Keys;
   readonly ages: HourAges;
-  readonly #parameterIds = new Map<string, number>();
   readonly #writerIds = new Map<string, number>();
   /** The end of each parameter's newest block, in the hour for which it was last requested. */
   readonly #blockEnds = new Map<number, { readonly hour: number; readonly end: Place }>();
@@ -143,6 +144,8 @@ export class HistoryDatabase {
         minute: this.database.prepare(addToSpan('minute', minuteMs)),
         hour: this.database.prepare(addToSpan('hour', hourMs)),
       };
+      this.#parameterKeys = new Keys(this.database, 'parameter', ['address', 'type']);
+      this.#writerKeys = new Keys(this.database, 'writer', ['kind', 'name', 'file']);
       this.#mostPages = this.#pragma('max_page_count');
       this.#logPages = Math.floor(logBytes / this.#pragma('page_size'));
     } catch (error) {
@@ -345,7 +348,7 @@ export class HistoryDatabase {
 
   /** Returns the key of a parameter, and adds the parameter if necessary. To be called within a transaction. */
   parameterId(address: string, type: string): number {
-    const id = this.#idOf(this.#parameterIds, 'parameter', { address, type });
+    const id = this.#parameterKeys.keyOf(address, type);
     this.#givenParameters.add(id);
     return id;
   }
@@ -356,13 +359,14 @@ export class HistoryDatabase {
    */
   rename({ from, to }: Rename): void {
     this.database.prepare('UPDATE OR IGNORE parameter SET address = ? WHERE address = ?').run(to, from);
-    this.#parameterIds.clear();
   }
 
   /** Returns the key of a writer, and adds the writer if necessary. To be called within a transaction. */
   writerId(kind: string, name: string, file: string): number {
     if (this.#writerIds.size > knownWriters) this.#writerIds.clear();
-    const id = this.#idOf(this.#writerIds, 'writer', { kind, name, file });
+    const key = `${kind}\n${name}\n${file}`;
+    const id = this.#writerIds.get(key) ?? this.#writerKeys.keyOf(kind, name, file);
+    this.#writerIds.set(key, id);
     this.#givenWriters?.add(id);
     return id;
   }
@@ -380,7 +384,6 @@ export class HistoryDatabase {
 
   /** Clears the cached keys and block ends, because a rollback may have undone them. */
   forgetIds(): void {
-    this.#parameterIds.clear();
     this.#writerIds.clear();
     this.#blockEnds.clear();
   }
@@ -394,30 +397,27 @@ export class HistoryDatabase {
     this.database.close();
   }
 
-  #idOf(known: Map<string, number>, table: string, row: Readonly<Record<string, string>>): number {
-    const values = Object.values(row);
-    const key = values.join('\n');
-    let id = known.get(key);
-    if (id === undefined) {
-      const names = Object.keys(row);
-      const where = names.map((name) => `${name} = ?`).join(' AND ');
-      const places = names.map(() => '?').join(', ');
-      const found = this.database.prepare(`SELECT id FROM ${table} WHERE ${where}`).get(...values) as
-        | { id: number }
-        | undefined;
-      id =
-        found?.id ??
-        Number(
-          this.database.prepare(`INSERT INTO ${table} (${names.join(', ')}) VALUES (${places})`).run(...values)
-            .lastInsertRowid,
-        );
-      known.set(key, id);
-    }
-    return id;
-  }
-
   #pragma(name: string): number {
     return Object.values(this.database.prepare(`PRAGMA ${name}`).get() as Record<string, number>)[0]!;
+  }
+}
+
+/** The keys of the rows in a table of names. */
+class Keys {
+  readonly #find: StatementSync;
+  readonly #add: StatementSync;
+
+  constructor(database: DatabaseSync, table: 'parameter' | 'writer', columns: readonly string[]) {
+    this.#find = database.prepare(`SELECT id FROM ${table} WHERE ${columns.map((one) => `${one} = ?`).join(' AND ')}`);
+    this.#add = database.prepare(
+      `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
+    );
+  }
+
+  /** Returns the key of a row, and adds the row if necessary. */
+  keyOf(...row: readonly string[]): number {
+    const found = this.#find.get(...row) as { id: number } | undefined;
+    return found?.id ?? Number(this.#add.run(...row).lastInsertRowid);
   }
 }
 
