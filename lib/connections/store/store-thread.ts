@@ -58,6 +58,15 @@ async function neverInterrupt(): Promise<void> {
   shell.unref();
 }
 
+/** A piece of an answer, as a message of its own. */
+export interface Piece {
+  readonly piece: unknown;
+}
+
+function isPiece(message: unknown): message is Piece {
+  return typeof message === 'object' && message !== null && 'piece' in message;
+}
+
 /** A thread of a store, which answers one request at a time. Requests and answers must be data that can be sent between threads. */
 export class StoreThread<Request, Answer> {
   readonly #program: string;
@@ -83,11 +92,15 @@ export class StoreThread<Request, Answer> {
   }
 
   /**
-   * Sends a request once all earlier requests have been answered, and resolves to the answer. Rejects if the thread has ended or the system
-   * cannot create a thread.
+   * Sends a request once all earlier requests have been answered, and resolves to the answer. The thread may send a large answer in pieces,
+   * which `onPiece` receives before the answer. Rejects if the thread has ended or the system cannot create a thread.
    */
-  ask(request: Request, transfer: readonly ArrayBuffer[] = []): Promise<Answer> {
-    const answer = this.#last.then(() => this.#askNow(request, transfer));
+  ask(
+    request: Request,
+    transfer: readonly ArrayBuffer[] = [],
+    onPiece: (piece: unknown) => void = () => {},
+  ): Promise<Answer> {
+    const answer = this.#last.then(() => this.#askNow(request, transfer, onPiece));
     this.#last = answer.catch(() => {});
     return answer;
   }
@@ -118,8 +131,13 @@ export class StoreThread<Request, Answer> {
     return worker;
   }
 
-  async #askNow(request: Request, transfer: readonly ArrayBuffer[]): Promise<Answer> {
+  async #askNow(
+    request: Request,
+    transfer: readonly ArrayBuffer[],
+    onPiece: (piece: unknown) => void,
+  ): Promise<Answer> {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    const take = (message: Answer | Piece) => (isPiece(message) ? onPiece(message.piece) : resolve(message));
     const fail = (error: unknown) => reject(new Error(`the thread that ${this.#what} failed: ${messageOf(error)}`));
     const exit = () => fail('it exited unexpectedly');
     if (this.#isEnded) {
@@ -129,13 +147,13 @@ export class StoreThread<Request, Answer> {
     const worker = this.#started();
     const answered = awaitAnswer(this);
     worker.ref();
-    worker.once('message', resolve).once('error', fail).once('exit', exit);
+    worker.on('message', take).once('error', fail).once('exit', exit);
     try {
       worker.postMessage(request, transfer);
       return await promise;
     } finally {
       answered();
-      worker.off('message', resolve).off('error', fail).off('exit', exit);
+      worker.off('message', take).off('error', fail).off('exit', exit);
     }
   }
 }

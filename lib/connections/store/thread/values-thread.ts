@@ -3,11 +3,16 @@
 
 import { parentPort } from 'node:worker_threads';
 import { unpackRows } from '../packed-rows.ts';
+import type { Piece } from '../store-thread.ts';
 import type { Begun } from './database/open-stored.ts';
+import { shrinkDatabases } from './database/store-database.ts';
 import { WrittenDatabase } from './database/written-database.ts';
 import { neverInterrupt, returnMemoryWhenIdle } from './give-way.ts';
 import { beginValues, type ValuesDatabase } from './values/values-database.ts';
-import type { Answer, Batch, Held, Opened, PackedBatch, Request, ValueRow } from './values/values-messages.ts';
+import type { Answer, Batch, Held, Opened, PackedBatch, Read, Request, ValueRow } from './values/values-messages.ts';
+
+/** The number of values in one message. */
+const pieceRows = 250;
 
 const port = parentPort!;
 const written = new WrittenDatabase<Held, ValuesDatabase>();
@@ -17,7 +22,7 @@ let begun: Begun<Held, ValuesDatabase> | undefined;
 neverInterrupt();
 port.on('message', (request: Request) => {
   port.postMessage(answer(request));
-  returnMemoryWhenIdle();
+  returnMemoryWhenIdle(shrinkDatabases);
 });
 
 function answer(request: Request): Answer {
@@ -25,7 +30,7 @@ function answer(request: Request): Answer {
     case 'read':
       written.close();
       begun = beginValues(request);
-      return { read: begun.read };
+      return { read: sendPieces(begun.read) };
     case 'open':
       return { opened: open() };
     case 'write': {
@@ -39,6 +44,17 @@ function answer(request: Request): Answer {
       written.close();
       return { done: true };
   }
+}
+
+/**
+ * Sends the values in pieces, and returns the rest. The C library keeps as much free memory in each thread as the largest message took,
+ * and the hub would block while it reads such a message.
+ */
+function sendPieces({ held, ...rest }: Read): Read {
+  if (held === undefined) return { ...rest, held };
+  for (let from = 0; from < held.values.length; from += pieceRows)
+    port.postMessage({ piece: held.values.slice(from, from + pieceRows) } satisfies Piece);
+  return { ...rest, held: { ...held, values: [] } };
 }
 
 /** Opens the database that has been read; omits the contents, which the hub already has. */

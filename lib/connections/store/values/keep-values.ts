@@ -359,7 +359,12 @@ export class ValuesWriter {
 
   /** Reads the database, even if it is damaged, and then opens it. Rejects if the thread has ended. */
   open(request: Omit<ReadRequest, 'ask'>): { readonly read: Promise<Read>; readonly opened: Promise<Opened> } {
-    const read = this.#thread.ask({ ask: 'read', ...request }).then((answer) => (answer as { read: Read }).read);
+    const values: ValueRow[] = [];
+    const take = (rows: unknown) => values.push(...(rows as ValueRow[]));
+    const read = this.#thread.ask({ ask: 'read', ...request }, [], take).then((answer): Read => {
+      const { held, ...rest } = (answer as { read: Read }).read;
+      return { ...rest, held: held && { ...held, values } };
+    });
     const opened = Promise.all([read, this.#thread.ask({ ask: 'open' })]).then(([{ held }, answer]) => {
       return { ...(answer as { opened: Omit<Opened, 'held'> }).opened, held };
     });
