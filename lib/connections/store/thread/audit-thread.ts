@@ -5,6 +5,7 @@ import { type AuditDatabase, openAudit } from '../audit/audit-database.ts';
 import type { AuditAnswer, AuditBatch, AuditRequest, HeldAudit, PackedAuditBatch } from '../audit/audit-messages.ts';
 import { rowOfCells } from '../audit/audit-tables.ts';
 import { unpackRows } from '../packed-rows.ts';
+import { shrinkDatabases } from './database/store-database.ts';
 import { WrittenDatabase } from './database/written-database.ts';
 import { neverInterrupt, returnMemoryWhenIdle } from './give-way.ts';
 
@@ -14,7 +15,7 @@ const written = new WrittenDatabase<HeldAudit, AuditDatabase>();
 neverInterrupt();
 port.on('message', (request: AuditRequest) => {
   port.postMessage(answer(request));
-  returnMemoryWhenIdle();
+  returnMemoryWhenIdle(shrinkDatabases);
 });
 
 function answer(request: AuditRequest): AuditAnswer {

@@ -66,7 +66,7 @@ function threadNumber(): string | undefined {
 }
 
 /** The time without requests after which a thread returns memory, in milliseconds. */
-const idleMs = 5000;
+const idleMs = 1500;
 /**
  * The minimum growth of the heap before a thread returns memory again, in bytes, and the minimum time in between: a collection takes about
  * 20 ms.
@@ -74,30 +74,38 @@ const idleMs = 5000;
 const grownBytes = 2 * 1024 * 1024;
 const returnEveryMs = 10_000;
 
+/** The pause before another attempt while another thread is collecting its garbage, in milliseconds. */
+const againMs = 100;
+
 let idle: NodeJS.Timeout | undefined;
 let returnedAt = Number.NEGATIVE_INFINITY;
 let bytesThen = 0;
 
 /**
- * Returns free memory to the system some time after the last request. To be called at each request. V8 does not return memory by itself,
- * because an idle thread never allocates enough memory to trigger a collection. Data read or written at startup would remain forever, and
- * half of the heap is Node.js code that is needed only at startup.
+ * Returns free memory to the system some time after the last request, and then calls `shrink`, which does the same for memory outside of
+ * V8. To be called at each request. V8 does not return memory by itself, because an idle thread never allocates enough memory to trigger a
+ * collection. Data read or written at startup would remain forever, and half of the heap is Node.js code that is needed only at startup.
  */
-export function returnMemoryWhenIdle(): void {
-  if (idle === undefined) idle = setTimeout(returnMemory, idleMs).unref();
+export function returnMemoryWhenIdle(shrink: () => void): void {
+  if (idle === undefined) idle = setTimeout(() => returnMemory(shrink), idleMs).unref();
   else idle.refresh();
 }
 
-function returnMemory(): void {
+function returnMemory(shrink: () => void): void {
   const nowMs = performance.now();
   if (nowMs - returnedAt < returnEveryMs || getHeapStatistics().used_heap_size < bytesThen + grownBytes) return;
-  returnedAt = nowMs;
   setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('globalThis.gc') as NodeJS.GCFunction | undefined; // undefined while another thread is doing the same
+  const collect = runInNewContext('globalThis.gc') as NodeJS.GCFunction | undefined;
   setFlagsFromString('--no-expose-gc');
+  if (collect === undefined) {
+    setTimeout(() => returnMemory(shrink), againMs).unref(); // another thread has just changed the flag, which all threads share
+    return;
+  }
+  returnedAt = nowMs;
   setFlagsFromString('--bytecode-old-age=1'); // drops code that has not run between two collections; the default is 6
-  collect?.({ type: 'major' });
-  collect?.({ type: 'major', flavor: 'last-resort' });
+  collect({ type: 'major' });
+  collect({ type: 'major', flavor: 'last-resort' });
   setFlagsFromString('--bytecode-old-age=6');
   bytesThen = getHeapStatistics().used_heap_size;
+  shrink();
 }

@@ -3,6 +3,7 @@
 import { parentPort } from 'node:worker_threads';
 import { HistoryKeeping } from '../history/database/written-history.ts';
 import type { HistoryAnswer, HistoryRequest } from '../history/history-messages.ts';
+import { shrinkDatabases } from './database/store-database.ts';
 import { returnMemoryWhenIdle, yieldToHub } from './give-way.ts';
 
 const port = parentPort!;
@@ -12,7 +13,7 @@ yieldToHub();
 port.on('message', (request: HistoryRequest) => {
   const answered = answer(request);
   port.postMessage(answered, [...(answered?.buffers ?? [])]);
-  returnMemoryWhenIdle();
+  if (request.ask !== 'write' || request.changes.columns.length > 0) returnMemoryWhenIdle(shrinkDatabases);
 });
 
 function answer(request: HistoryRequest): HistoryAnswer | undefined {

@@ -46,6 +46,7 @@ export function openDatabase(path: string, maxBytes: number, logBytes = keptLogB
     database.exec(`PRAGMA journal_size_limit = ${bytes}; PRAGMA wal_autocheckpoint = ${pages}`);
     database.exec(`PRAGMA max_page_count = ${Math.floor(maxBytes / pageBytes)}`);
     expectWritable(database);
+    written.add(database);
     return database;
   } catch (error) {
     database.close();
@@ -62,6 +63,16 @@ export function emptyLog(database: DatabaseSync, isGivenBack: boolean): boolean 
     busy: number;
   };
   return busy === 0;
+}
+
+/** The databases that this thread has opened for writing. */
+const written = new Set<DatabaseSync>();
+
+/** Frees the pages that the open databases of this thread keep in memory. */
+export function shrinkDatabases(): void {
+  for (const database of written)
+    if (database.isOpen) database.exec('PRAGMA shrink_memory');
+    else written.delete(database);
 }
 
 /** Opens a database read-only. Errors: any SQLite error, `DamagedError`. After an error, nothing remains open. */
