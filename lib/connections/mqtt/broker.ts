@@ -21,10 +21,14 @@ export const maxFires = 1024;
  * back, and the hub recognizes them by their payloads.
  */
 export const maxEchoes = 64;
-/** The maximum number of payloads that are sent in one round of the event loop. */
-const sentPerRound = 64;
-/** The minimum time between two writes to the link, in milliseconds. Under load, each write therefore contains several messages. */
-const gatherMs = 2;
+/** The maximum number of payloads, and the number of bytes after which no more of them are sent in one round of the event loop. */
+const sentPerRound = 128;
+const sentPerRoundBytes = 65_536;
+/**
+ * The minimum time between two writes to the link, in milliseconds. Under load, each write therefore contains many messages, because a write
+ * takes as long as encoding many of them. A message after a pause is sent immediately.
+ */
+const gatherMs = 5;
 /** The maximum number of topic filters in one SUBSCRIBE packet. */
 const filtersPerPacket = 200;
 /** The pause before the next attempt after the broker has refused the hub, in milliseconds. */
@@ -409,7 +413,7 @@ export class Broker {
     let left = sentPerRound;
     for (const { topic, payload } of this.#fires.splice(0, left)) this.#publish(topic, payload, false);
     for (const outgoing of this.#dirty) {
-      if (left-- === 0) break;
+      if (left-- === 0 || this.#packets!.length > sentPerRoundBytes) break;
       this.#dirty.delete(outgoing);
       const payload = outgoing.take();
       if (payload !== undefined) this.#publish(outgoing.topic, payload, outgoing.isRetained, outgoing.stampOf?.());
