@@ -190,14 +190,18 @@ class Explanation {
   }
 
   #noComma(after: Token, open: Token): Found {
-    if (after.part === '}' || after.part === ']')
-      return new Found(`expected ${closing[open.part]} to close ${open.part}, got ${after.part}`, after.offset);
-    if (after.part === ':') return new Found('expected a comma, got :', after.offset);
-    if (open.part === '{' && (after.part === '{' || after.part === '[')) {
-      // no key begins with a bracket, so the entry before it has no end
-      const line = this.#text.slice(0, open.offset).split('\n').length;
-      return new Found(`expected } before ${after.part}, to close the { in line ${line}`, after.offset);
+    const line = this.#lineOf(open);
+    if (after.part === '}' || after.part === ']') {
+      const opened = line === this.#lineOf(after) ? '' : `: the ${open.part} is in line ${line}`;
+      return new Found(
+        `expected ${closing[open.part]} to close ${open.part}, got ${after.part}${opened}`,
+        after.offset,
+      );
     }
+    if (after.part === ':') return new Found('expected a comma, got :', after.offset);
+    // No key begins with a bracket, so the object before it has no end.
+    if (open.part === '{' && (after.part === '{' || after.part === '['))
+      return new Found(`expected } before ${after.part}, to close the { in line ${line}`, after.offset);
     if (this.#isInBrokenText(after))
       return new Found(
         `expected a comma before ${shown(after)}: is a quote missing earlier in this line?`,
@@ -217,6 +221,11 @@ class Explanation {
   #unclosed(open: Token): Found {
     const { part, offset } = this.#suspect ?? open;
     return new Found(`expected ${closing[part]} to close ${part}, got the end of the file`, offset);
+  }
+
+  /** Returns the number of the line that contains a token, counted from 1. */
+  #lineOf({ offset }: Token): number {
+    return this.#text.slice(0, offset).split('\n').length;
   }
 
   /** Returns the indentation of the line that contains a token, as a number of characters. */

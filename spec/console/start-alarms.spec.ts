@@ -162,7 +162,9 @@ test.serial(
     await writeFile(join(hub.folder, 'flow.json5'), right.replace('desk/b', 'desk/bb').replace('desk/a', 'desk/aa'));
     await t.throwsAsync(hub.reload(writer));
     const trouble = page.locator('[data-trouble="flow files"]');
-    await trouble.getByText(/rules\[0\].*unknown parameter .* and 1 more error\. The previous configuration/).waitFor();
+    await trouble
+      .getByText(/previous configuration remains active\. .*rules\[0\].*unknown parameter .* and 1 more error$/)
+      .waitFor();
     await trouble.getByRole('link', { name: 'flow files' }).click();
     await page.getByText('2 errors').waitFor();
     await writeFile(join(hub.folder, 'flow.json5'), right);

@@ -163,7 +163,7 @@ function ofFiles(report: LoadReport | undefined): readonly Trouble[] {
   const errors = (Array.isArray(report.files) ? report.files : []).flatMap((file) => file?.mistakes ?? []);
   const first = errors[0] ?? String(report.reason);
   const more = errors.length > 1 ? ` ${t('and {1} more error|and {1} more errors', errors.length - 1)}` : '';
-  const reason = `${first}${more}. ${t('The previous configuration remains active.')}`;
+  const reason = `${t('The previous configuration remains active.')} ${first}${more}`;
   return [
     { id: 'flow files', state: 'failed', what: t('flow files'), link: linkTo('flows'), reason, since: report.time },
   ];

@@ -162,6 +162,11 @@ export const mistakes = [
       'expected } before {, to close the { in line 2',
     ],
     [
+      'the last entry of a list that is not closed',
+      "{ rules: [\n  { from: 'desk/a', to: 'desk/b'\n¦] }",
+      'expected } to close {, got ]: the { is in line 2',
+    ],
+    [
       'text whose closing quote is missing before other text',
       "{ rules: [{ from: 'desk/a', when: 'value > 0.5, to: '¦desk/b' }] }",
       'is a quote missing earlier in this line?',
