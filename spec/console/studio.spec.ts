@@ -73,7 +73,10 @@ test.serial('a panel of six widgets is made by mouse alone from nothing, and ope
   await page.getByRole('link', { name: '+ New panel' }).click();
   await page.getByLabel('Title').fill('Studio 1');
   await page.getByRole('button', { name: 'Create' }).click();
+  const hint = page.getByText('Drag a parameter or a widget here');
+  await hint.waitFor();
   await parameter(page, 'desk/mic').click();
+  await hint.waitFor({ state: 'detached' });
   await dragTo(page, parameter(page, 'desk/bell'), await cellAt(page, { column: 2, row: 1 }));
   await dragTo(page, parameter(page, 'desk/level'), await cellAt(page, { column: 3, row: 1 }));
   await dragTo(page, parameter(page, 'desk/message'), await cellAt(page, { column: 4, row: 1 }));

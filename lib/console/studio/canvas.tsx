@@ -156,6 +156,9 @@ function StudioGrid(props: CanvasProps & { readonly isOuter: boolean }) {
           />
         )}
       </For>
+      <Show when={props.isOuter && keys().length === 0 && !props.target}>
+        <p class="hint">Drag a parameter or a widget here</p>
+      </Show>
       <For each={keys()}>
         {(key) => {
           let known = byKey().get(key)!;
