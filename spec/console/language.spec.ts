@@ -11,6 +11,7 @@ import { openConsole, waitUntil } from '../support/browser/console.ts';
 import { cut, look, overlapping } from '../support/browser/legible.ts';
 import { browser } from '../support/browser/own-browser.ts';
 import { eventually } from '../support/deadline.ts';
+import { ask } from '../support/http.ts';
 import { api, startHubFrom, writer } from '../support/hub.ts';
 import { sampled } from '../support/random.ts';
 import { shared } from '../support/shared.ts';
@@ -78,6 +79,7 @@ const start = shared(async (t) => {
   };
   const guards = [
     { type: 'button', label: 'Line', address: 'studio/line', mode: 'set', value: 2, pin: '1234', hold: 1 },
+    { type: 'select', label: 'Source', address: 'studio/line', pin: '1234', hold: 2, confirm: 'Switch the line?' },
     { type: 'number', label: 'Guest', address: 'studio/guest', digits: 1, size: [2, 1] },
     { type: 'value', label: 'Rack', address: 'rack/level/8', digits: 3 },
     { type: 'alarm', label: 'Silence', address: 'alarm/silence' },
@@ -261,3 +263,44 @@ for (const [locale, words] of [
     }
     t.deepEqual(faults, []);
   });
+
+for (const [locale, words, source] of [
+  ['de', german, ['2 s halten', 'Abbrechen', 'Falsche PIN.']],
+  ['fr', french, ['Maintenir 2 s', 'Annuler', 'Code erroné.']],
+] as const)
+  test.serial(`the question before a value is set fits a phone in the language ${locale}`, async (t) => {
+    const [hold, cancel, wrong] = source;
+    const page = await open(t, words, 'presenter', 'on air', { locale, hasTouch: true, isMobile: true });
+    await page.setViewportSize({ width: 320, height: 568 });
+    await page.evaluate(`location.hash = '#/dashboards?name=guards'`);
+    await page.getByRole('combobox', { name: 'Source' }).selectOption('Telephone 1');
+    const button = page.getByRole('dialog').getByRole('button', { name: hold });
+    const { x, y, width, height } = (await button.boundingBox())!;
+    await page.mouse.move(x + width / 2, y + height / 2);
+    await page.mouse.down();
+    await page.getByRole('dialog').getByText(wrong, { exact: true }).waitFor();
+    await page.mouse.up();
+    if (picturesFolder) await page.screenshot({ path: join(picturesFolder, `question-320-${locale}.png`) });
+    for (const expression of [look(true), cut]) t.deepEqual(await page.evaluate<string[]>(expression), []);
+    await page.getByRole('button', { name: cancel }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  });
+
+test.serial('a kiosk link chooses the language, and the lost connection is shown in it', async (t) => {
+  const hub = await start();
+  const headers = { authorization: `Basic ${btoa('root:root')}`, 'content-type': 'application/json' };
+  const body = JSON.stringify({ action: 'invite', user: 'presenter', device: 'Reception', dashboard: 'guards' });
+  const { link } = JSON.parse((await ask(t, hub.port, 'POST /hub/users', { headers, body })).body) as { link: string };
+  const page = await openConsole(t, browser, hub.port, '');
+  await page.getByLabel('User').waitFor();
+  await page.goto(new URL(link.replace('#', '?lang=fr#'), page.url()).href);
+  await page.locator('.panel-page .widget').getByText('paramètre inexistant').waitFor();
+  await page.reload();
+  await page.locator('.panel-page .widget').getByText('paramètre inexistant').waitFor();
+  await hub.stop();
+  await page
+    .getByRole('status')
+    .getByText(/^Connexion au hub perdue depuis \d\d:\d\d:\d\d\.\d{3}\. Les valeurs sont périmées\.$/)
+    .waitFor();
+  t.is(await page.evaluate(`getComputedStyle(document.querySelector('.widget'), '::after').content`), '"hors ligne"');
+});
