@@ -290,7 +290,9 @@ test.serial('a kiosk link chooses the language, and the lost connection is shown
   const hub = await start();
   const headers = { authorization: `Basic ${btoa('root:root')}`, 'content-type': 'application/json' };
   const body = JSON.stringify({ action: 'invite', user: 'presenter', device: 'Reception', dashboard: 'guards' });
-  const { link } = JSON.parse((await ask(t, hub.port, 'POST /hub/users', { headers, body })).body) as { link: string };
+  const { link } = JSON.parse(String((await ask(t, hub.port, 'POST /hub/users', { headers, body })).body)) as {
+    link: string;
+  };
   const page = await openConsole(t, browser, hub.port, '');
   await page.getByLabel('User').waitFor();
   await page.goto(new URL(link.replace('#', '?lang=fr#'), page.url()).href);

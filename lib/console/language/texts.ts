@@ -301,7 +301,7 @@ export const texts = [
   ['Delete', 'Löschen', 'Effacer'],
   ['Set', 'OK', 'OK'],
   ['Hold for {1} s', '{1} s halten', 'Maintenir {1} s'],
-  ['Hold {1} s to set', 'Zum Setzen {1} s halten', 'Maintenir {1} s pour régler'],
+  ['Hold {1} s to set', '{1} s halten', 'Maintenir {1} s'],
   [
     'This button must be held. Set the value now?',
     'Diese Taste muss gehalten werden. Wert jetzt setzen?',
