@@ -345,7 +345,9 @@ export interface ConnectionContext<Settings> {
    * delivered.
    */
   cause(): Change | undefined;
-  /** Records a sent or received frame for `patchbay wire`. A frame with a `fault` counts as refused; `fault` states the reason. */
+  /**
+   * Records a copy of a sent or received frame for `patchbay wire`. A frame with a `fault` counts as refused; `fault` states the reason.
+   */
   wire(direction: 'in' | 'out', bytes: Uint8Array, fault?: string): void;
   /** Like `wire`, but records several received frames: the frames in the list from the index `from` up to the index `end`. */
   wireReceived(frames: readonly FramePart[], from: number, end: number): void;
