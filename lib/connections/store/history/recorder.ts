@@ -23,10 +23,10 @@ interface Entry {
   readonly rule: number;
   readonly everyMs: number;
   readonly deadband: number;
-  /** The last recorded value, if the value is a number. */
-  last: number;
-  /** The recorded time of the last change that another hub reported. */
-  reportedAt: number;
+  /** The last recorded value, if there is a deadband; undefined until then, because V8 keeps numbers such as NaN in objects of their own. */
+  last: number | undefined;
+  /** The recorded time of the last change that another hub reported; undefined if there is none. */
+  reportedAt: number | undefined;
   /** The last change in the current interval, which is recorded when the interval is over. */
   pending: Change | undefined;
   pendingAt: number;
@@ -117,7 +117,7 @@ export class Recorder {
       const time = change.origin.kind === 'restored' ? this.#hub.startedAt : change.time;
       if (entry.rule >= 0) {
         if (!this.#add(entry, change, time)) return;
-        entry.last = change.value as number;
+        if (entry.deadband > 0) entry.last = change.value as number;
       }
       catchUp.place = change.revision;
     }
@@ -154,8 +154,9 @@ export class Recorder {
     const entry = this.#entryOf(change.parameter);
     if (entry.rule < 0) return;
     if (entry.deadband > 0) {
-      if (Math.abs((change.value as number) - entry.last) < entry.deadband) return;
-      entry.last = change.value as number;
+      const value = change.value as number;
+      if (entry.last !== undefined && Math.abs(value - entry.last) < entry.deadband) return;
+      entry.last = value;
     }
     const now = this.#now();
     const time = change.time === now ? now : this.#timeOf(change, entry, now);
@@ -167,7 +168,7 @@ export class Recorder {
   #timeOf({ time, parameter, origin }: Change, entry: Entry, now: number): number {
     if (origin.kind === 'restored') return now;
     if (parameter.remote === undefined) return time;
-    entry.reportedAt = time > now || time < entry.reportedAt ? now : time;
+    entry.reportedAt = time > now || time < (entry.reportedAt ?? time) ? now : time;
     return entry.reportedAt;
   }
 
@@ -235,8 +236,8 @@ export class Recorder {
       rule,
       everyMs,
       deadband: isNumber ? deadband : 0,
-      last: Number.NaN,
-      reportedAt: Number.NEGATIVE_INFINITY,
+      last: undefined,
+      reportedAt: undefined,
       pending: undefined,
       pendingAt: 0,
     };
