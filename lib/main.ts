@@ -45,8 +45,8 @@ program
   });
 
 /**
- * The modules that declare the commands, by name, in the order in which the help lists them. To add a command, write a file in `command/`
- * and add a line here.
+ * The modules that declare the commands, keyed by name, in the order in which the help lists them. To add a command, write a file in
+ * `command/` and add a line here.
  */
 const commands: Readonly<Record<string, () => Promise<{ register(cli: Cli): void }>>> = {
   init: () => import('./command/init.ts'),
