@@ -196,7 +196,7 @@ export interface ConnectOptions extends HubSettings, Credentials {
 /**
  * Connects to `ws://studio.local:17011/ws`, `http://studio.local:17011`, or by default to the hub that served the page. Given several
  * addresses of hubs that show the same parameters, tries the next address after each failed attempt or lost link. Returns immediately: the
- * library opens the link, and reopens it after each loss. Errors: a `TypeError` for an invalid URL.
+ * library opens the link, and reopens it after each loss. Errors: a `TypeError` if the URL is invalid.
  */
 export function connect(url?: string | URL | readonly (string | URL)[], options: ConnectOptions = {}): Hub {
   const { token, username, password, WebSocket, ...settings } = options;

@@ -86,7 +86,7 @@ export function createParameter(address: string, options: ParameterOptions): Par
   return Object.defineProperties(stream, Object.getOwnPropertyDescriptors(own)) as Parameter;
 }
 
-/** Emits 1 to an observer for each firing of a trigger. Returns a function that ends the emissions. */
+/** Emits 1 to an observer for each firing of a trigger. Returns a function that stops the emissions. */
 export function watchFires(pool: Pool, address: string, observer: Observer<1>): () => void {
   const parameter = pool.join(address);
   parameter.fires ??= new Emitter();
@@ -96,7 +96,7 @@ export function watchFires(pool: Pool, address: string, observer: Observer<1>): 
 
 /**
  * Emits a property of a parameter other than its value to an observer, such as whether the parameter is stale: the current state first, and
- * then each change. Returns a function that ends the emissions.
+ * then each change. Returns a function that stops the emissions.
  */
 function watch<T>(
   { pool, stale$ }: ParameterOptions,

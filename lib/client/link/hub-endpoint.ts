@@ -19,7 +19,7 @@ export interface Endpoint {
 
 /**
  * Returns the endpoint of a hub, by default of the hub that served the page; `base` is the address of the page, if any. Errors: a
- * `TypeError` for an invalid URL.
+ * `TypeError` if the URL is invalid.
  */
 export function findEndpoint(url: string | URL | undefined, credentials: Credentials, base?: string): Endpoint {
   if (url === undefined && base === undefined)

@@ -70,7 +70,7 @@ export class Pool {
     this.#gather();
   }
 
-  /** Adds a subscriber to an address, and returns the parameter. Errors: a `RangeError` for an invalid address. */
+  /** Adds a subscriber to an address, and returns the parameter. Errors: a `RangeError` if the address is invalid. */
   join(address: string): ReplicaParameter {
     if (address.length === 0 || address.length > maxPatternLength)
       throw new RangeError(`address: expected 1 to ${maxPatternLength} characters, got ${address.length}`);

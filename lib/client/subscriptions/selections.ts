@@ -26,7 +26,7 @@ export interface SelectionRequest {
 export interface Selection extends Stream<Change> {
   /** The same changes as one batch per message from the hub, for long lists. Replays the current state as one batch. */
   readonly batches: Stream<Batch>;
-  /** All matching parameters in their current state, by address; empty while the selection is not live. */
+  /** All matching parameters in their current state, keyed by address; empty while the selection is not live. */
   readonly parameters: ReadonlyMap<string, ParameterView>;
   /** Whether all matching parameters have arrived; `hub.stale` shows whether their values may be outdated. */
   readonly isComplete: boolean;
