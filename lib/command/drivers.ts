@@ -62,8 +62,8 @@ function about({ manufacturer, products, name, apiVersion }: Driver): string {
 }
 
 /**
- * Adds a driver module to a folder. Errors: `bad-request`, `conflict` if the module already exists, `cannot-start` with the fault in the
- * module.
+ * Adds a driver module to a folder. Errors: `bad-request`, `conflict` if the module already exists, `cannot-start` if the module has a
+ * fault.
  */
 export async function add(file: string, folder: string, { print }: Pick<Console, 'print'>): Promise<number> {
   const { openDriver } = await import('../connections/companion/package.ts');
@@ -84,7 +84,7 @@ export async function add(file: string, folder: string, { print }: Pick<Console,
   return 0;
 }
 
-/** Prints what a driver module offers. Errors: `bad-request` for the config, `cannot-start` with the fault in the module. */
+/** Prints what a driver module offers. Errors: `bad-request` if the config is invalid, `cannot-start` if the module has a fault. */
 export async function show(module: string, config: string, { print }: Pick<Console, 'print'>): Promise<number> {
   const { openDriver } = await import('../connections/companion/package.ts');
   const { describeDriver } = await import('../connections/companion/child.ts');

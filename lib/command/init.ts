@@ -91,7 +91,7 @@ interface Making {
 
 /**
  * Creates the files of an installation or a recipe in a folder. `calledAs` is the name of the command in hints. Errors: `conflict` if a
- * file exists, `bad-request` for an unknown recipe, an unknown variable or an invalid address, `bad-flow` if the copy would have errors.
+ * file exists, `bad-request` if the recipe or a variable is unknown or an address is invalid, `bad-flow` if the copy would have errors.
  * After an error, no files have been created.
  */
 export async function init(

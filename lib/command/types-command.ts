@@ -67,7 +67,7 @@ export function declareInstallation({ connections }: Pick<Plan, 'connections'>, 
 
 /**
  * Prints the declarations of a running hub's parameters in JSON: `{"desk/lamp":{"type":"B","access":"read-write","hub":"west"}}`. Omits the
- * parameters that a standby mirrors from the active hub of its pair. Errors: the hub's error message, or that no hub responds.
+ * parameters that a standby mirrors from the active hub of its pair. Errors: the hub's error message, or an error if no hub responds.
  */
 export async function remoteTypes(options: RemoteOptions, console: Console): Promise<number> {
   const list = JSON.parse(await request(options, '/hub/parameters', {})) as ParameterInfo[];
@@ -80,8 +80,8 @@ export async function remoteTypes(options: RemoteOptions, console: Console): Pro
 }
 
 /**
- * Prints the value types of a connection's parameters in JSON: `{"input/Mic/muted":"B"}`. Errors: the same as `remoteTypes`, and an error
- * if the connection has no parameters.
+ * Prints the value types of a connection's parameters in JSON: `{"input/Mic/muted":"B"}`. Errors: the same as for `remoteTypes`, and an
+ * error if the connection has no parameters.
  */
 export async function typesOf(connectionId: string, options: RemoteOptions, console: Console): Promise<number> {
   const list = JSON.parse(await request(options, '/hub/parameters', {})) as ParameterInfo[];

@@ -11,7 +11,7 @@ export interface RemoteOptions {
   readonly token: string;
 }
 
-/** Sends a request to the hub and returns the body of the response as text. Errors: the same as `respond`. */
+/** Sends a request to the hub and returns the body of the response as text. Errors: the same as for `respond`. */
 export async function request(
   options: RemoteOptions,
   path: string,
@@ -22,8 +22,8 @@ export async function request(
 }
 
 /**
- * Requests a resource that belongs to one parameter, as text. Errors: the same as `request`, with the address. For an unknown address, the
- * error suggests the most similar known address.
+ * Requests a resource that belongs to one parameter, as text. Errors: the same as for `request`; the message contains the address. If the
+ * address is unknown, the message suggests the most similar known address.
  */
 export async function requestParameter(
   address: string,

@@ -38,7 +38,10 @@ export interface AuditOptions extends RemoteOptions {
 
 const pageLimit = 1000;
 
-/** Prints the newest audit entries in the period, oldest first, one per line. Errors: the hub's error message, or that no hub responds. */
+/**
+ * Prints the newest audit entries in the period, oldest first, one per line. Errors: the hub's error message, or an error if no hub
+ * responds.
+ */
 export async function audit(options: AuditOptions, console: Console): Promise<number> {
   if (!/^[1-9]\d{0,6}$/.test(options.limit))
     throw new Error(`--limit: expected an integer 1..9999999, got "${options.limit}"`);

@@ -76,7 +76,7 @@ export async function restore(file: string, folder: string, call: string, consol
   }
 }
 
-/** Writes the incoming bytes of a backup to a file, and checks the backup at the same time. Errors: the same as `readBackup`. */
+/** Writes the incoming bytes of a backup to a file, and checks the backup at the same time. Errors: the same as for `readBackup`. */
 async function save(source: AsyncIterable<Uint8Array>, file: string): Promise<Manifest> {
   const handle = await open(file, 'w', ownerOnly);
   try {

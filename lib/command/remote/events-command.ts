@@ -30,8 +30,8 @@ interface EventsOptions extends RemoteOptions {
 }
 
 /**
- * Prints the newest events of a parameter, oldest first, each with its causes below it. Errors: the hub's error message, or that no hub
- * responds.
+ * Prints the newest events of a parameter, oldest first, each with its causes below it. Errors: the hub's error message, or an error if no
+ * hub responds.
  */
 export async function events(address: string, options: EventsOptions, console: Console): Promise<number> {
   const { from, to, limit, json = false } = options;

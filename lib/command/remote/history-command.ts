@@ -35,7 +35,7 @@ const units = [
   ['s', 1000],
 ] as const;
 
-/** Prints past values of a parameter, oldest first, one per line. Errors: the hub's error message, or that no hub responds. */
+/** Prints past values of a parameter, oldest first, one per line. Errors: the hub's error message, or an error if no hub responds. */
 export async function history(address: string, options: HistoryOptions, console: Console): Promise<number> {
   const { from, to, points, csv = false, json = false } = options;
   if (csv && json) throw new Error('--csv, --json: expected only one of these options, got both');

@@ -45,8 +45,8 @@ export function register(cli: Cli): void {
 }
 
 /**
- * Prints the value of a parameter. If the value is stale, also prints an error message. Errors: the hub's error message, or that no hub
- * responds at the URL.
+ * Prints the value of a parameter. If the value is stale, also prints an error message. Errors: the hub's error message, or an error if no
+ * hub responds at the URL.
  */
 export async function get(
   address: string,
@@ -83,7 +83,7 @@ export async function set(
 
 /**
  * Returns what the hub says about a parameter. Returns undefined if the hub has no such parameter, or if the user may only write the
- * parameter. Errors: the same as `request`.
+ * parameter. Errors: the same as for `request`.
  */
 async function infoOf(address: string, options: RemoteOptions): Promise<ParameterInfo | undefined> {
   const list = await request(options, `/hub/parameters?${new URLSearchParams({ address })}`, {});
@@ -130,7 +130,7 @@ function readValue(address: string, text: string | undefined, type: ValueType | 
 
 /**
  * Prints the value of a parameter as soon as it is known, and every change until the command is stopped. While the output is not read, only
- * the newest value is kept. Errors: the same as `get`, and a lost connection.
+ * the newest value is kept. Errors: the same as for `get`, and a lost connection.
  */
 export async function watch(
   address: string,

@@ -29,8 +29,8 @@ export function register(cli: Cli): void {
 const deepestIndent = 20;
 
 /**
- * Prints the chain of changes that led to a parameter's value, newest first, one per line. Errors: the hub's error message, or that no hub
- * responds.
+ * Prints the chain of changes that led to a parameter's value, newest first, one per line. Errors: the hub's error message, or an error if
+ * no hub responds.
  */
 export async function explain(address: string, options: RemoteOptions, console: Console): Promise<number> {
   const path = `/hub/explain/${pathOf(address)}`;
@@ -55,7 +55,7 @@ function printCauses({ chain, forgotten }: Causes, console: Console): void {
   if (forgotten > 0) console.print(`… and ${counted(forgotten, 'earlier change')}, no longer stored`);
 }
 
-/** Prints the most recent runs of a rule, newest first, one per line. Errors: the same as `explain`. */
+/** Prints the most recent runs of a rule, newest first, one per line. Errors: the same as for `explain`. */
 export async function trace(rule: string, options: RemoteOptions, console: Console): Promise<number> {
   const answer = await request(options, `/hub/trace?${new URLSearchParams({ rule })}`, {});
   for (const { rule: name, file, isAlwaysRecorded, runs } of JSON.parse(answer) as RuleTraces) {

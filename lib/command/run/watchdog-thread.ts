@@ -37,7 +37,7 @@ const idleMs = 1000;
 const lastMessageMs = 1000;
 
 const { beats, holder, log, pid } = workerData as WatchdogData;
-/** The TypeScript flows, by the number that `holder` contains while a flow is running. */
+/** The TypeScript flows, keyed by the number that `holder` contains while a flow is running. */
 let flows: ReadonlyMap<number, FlowCode> = new Map();
 parentPort!.on('message', (known: ReadonlyMap<number, FlowCode>) => {
   flows = known;
