@@ -290,7 +290,7 @@ export type ConnectionEvent =
   | { readonly stale: boolean; readonly device?: string }
   /** Declares parameters that the device has reported. */
   | { readonly declare: readonly ParameterDeclaration[] }
-  /** Withdraws parameters from earlier `declare` events, by Parameter ID, because the device no longer has these parameters. */
+  /** Withdraws parameters from earlier `declare` events, keyed by Parameter ID, because the device no longer has these parameters. */
   | { readonly withdraw: readonly string[] }
   | { readonly state: 'running' }
   | {
@@ -351,7 +351,7 @@ export interface ConnectionContext<Settings> {
   wire(direction: 'in' | 'out', bytes: Uint8Array, fault?: string): void;
   /** Like `wire`, but records several received frames: the frames in the list from the index `from` up to the index `end`. */
   wireReceived(frames: readonly FramePart[], from: number, end: number): void;
-  /** The value types of the inputs, by name. */
+  /** The value types of the inputs, keyed by name. */
   readonly inputTypes: InputTypes;
   /**
    * Returns the last change to an input. While the connection is being notified of a change to an input, returns the change to which the
@@ -363,7 +363,7 @@ export interface ConnectionContext<Settings> {
    * once: after all writes in the current turn, or in a separate turn. All resulting events form one turn. The work must not throw.
    */
   atSettle(work: () => void): () => void;
-  /** The values that a store has kept, by Parameter ID, as they were when the connection started. Empty in a hub without a store. */
+  /** The values that a store has kept, keyed by Parameter ID, as they were when the connection started. Empty in a hub without a store. */
   readonly restored: ReadonlyMap<string, Value>;
   /** The connection's work in progress, which continues after a restart of the hub; undefined in a hub without a store. */
   readonly memory: Memory | undefined;
@@ -379,13 +379,13 @@ export interface ConnectionContext<Settings> {
 /** The environment of a gateway before the hub is running. */
 export type RestoreContext<Settings> = Pick<ConnectionContext<Settings>, 'id' | 'settings' | 'log' | 'resolvePath'>;
 
-/** The value types of a connection's inputs, by input name. An input with an invalid address has no type. */
+/** The value types of a connection's inputs, keyed by input name. An input with an invalid address has no type. */
 export type InputTypes = ReadonlyMap<string, ValueType>;
 
 /**
  * The log of one connection. Each entry consists of data and a sentence. For each kind of entry, at most one entry is written per second,
- * with the number of entries that it represents. The kind defaults to the sentence. It must be specified if the sentence contains text from
- * outside.
+ * with the number of entries that it represents. The kind defaults to the sentence. The kind must be specified if the sentence contains
+ * text from outside.
  */
 export interface Log {
   /** Whether entries at the debug level are written anywhere. If they are not, the text of such entries need not be created. */

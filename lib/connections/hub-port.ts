@@ -57,12 +57,12 @@ export interface Parameters {
   turn(work: () => void): void;
 }
 
-/** Operating the hub: its connections, rules and log, and reloads. */
+/** The operations on the hub itself: on its connections, rules and log, and reloads. */
 export interface Operations {
   connections(): readonly ConnectionStatus[];
   /**
    * Starts, stops or restarts a connection. The new state lasts until a reload changes the connection, or for a limited time. Errors:
-   * `not-found` with the nearest name; `conflict` if the connection is already in this state.
+   * `not-found`, which suggests the most similar name; `conflict` if the connection is already in this state.
    */
   control(connectionId: string, action: ConnectionAction, by: Origin, term?: SwitchTerm): ConnectionStatus;
   /** Emits each write that a device has yet to confirm. Hot, replays nothing, synchronous, never completes, never errors. */
@@ -73,7 +73,10 @@ export interface Operations {
    * replaces this write.
    */
   whenConfirmed(parameter: Parameter, limitMs: number): Promise<void>;
-  /** Returns the recent frames of a connection that follow the frame with the number `after`. Errors: `not-found` with the nearest name. */
+  /**
+   * Returns the recent frames of a connection that follow the frame with the number `after`. Errors: `not-found`, which suggests the most
+   * similar name.
+   */
   wire(connectionId: string, after: number): readonly ShownFrame[];
   /** The number of times that rules have failed and that a limit has dropped events for rules since the hub started. */
   readonly ruleTotals: { readonly faults: number; readonly dropped: number };
@@ -85,8 +88,8 @@ export interface Operations {
   eachRule(): Iterable<RuleStatus>;
   /**
    * Switches a rule on or off. The switch lasts until the rule is switched again or its flow file changes. With a time limit, it lasts
-   * until the limit is reached, even across saves and restarts. Errors: `not-found` with the nearest name, `conflict` if several rules have
-   * this name.
+   * until the limit is reached, even across saves and restarts. Errors: `not-found`, which suggests the most similar name; `conflict` if
+   * several rules have this name.
    */
   switchRule(name: string, file: string | undefined, isEnabled: boolean, by: Origin, term?: SwitchTerm): RuleStatus;
   /** Returns the rules and connections that operators have switched to a state that differs from the flow files. */
@@ -114,7 +117,7 @@ export interface Operations {
   earlierLog(): Promise<void> | undefined;
   /** Returns whether the log can be written, and the reason if it cannot. */
   logStatus(): LogStatus;
-  /** Returns the most recent runs of the rules with this name. Errors: `not-found` with the nearest name. */
+  /** Returns the most recent runs of the rules with this name. Errors: `not-found`, which suggests the most similar name. */
   runsOf(rule: string): readonly RuleRuns[];
   /** Calls `next` for each turn with input from outside until the returned recording is stopped. */
   record(next: (turn: OutsideTurn) => void): Recording;
@@ -221,7 +224,7 @@ export interface DriverItem {
 
 export type DriverKind = 'variables' | 'feedbacks' | 'actions';
 
-/** A query for the items of a kind whose ID or name contains each word, starting at a position; or for a single item. */
+/** A query for the items of a kind whose ID or name contains each word, starting at a position; or a query for a single item. */
 export interface DriverQuestion {
   readonly kind: DriverKind;
   readonly search: string;
@@ -277,7 +280,7 @@ export interface HubPort extends Parameters, Operations {
   readonly epoch: string;
   /** The time at which the hub started, in milliseconds since 1970. */
   readonly startedAt: number;
-  /** The time for which the hub has been running, in milliseconds. It does not depend on the machine's clock. */
+  /** The time for which the hub has been running, in milliseconds. It is not affected by adjustments to the machine's clock. */
   readonly uptimeMs: number;
   /** The data that a store saves, and the queries that it answers. */
   readonly persistence: PersistencePort;
@@ -296,14 +299,15 @@ export interface HubPort extends Parameters, Operations {
   ): Promise<{ readonly file: string; readonly text: string }>;
   /** The leadership of this hub, which determines whether the hub runs its connections and rules. */
   readonly leadership: Leadership;
-  /** The webhooks that running connections receive, by webhook name. Each connection adds and removes its own webhooks. */
+  /** The webhooks that running connections receive, keyed by webhook name. Each connection adds and removes its own webhooks. */
   readonly hooks: Map<string, Hook>;
-  /** Functions that return the totals of connections that send messages, by Connection ID. */
+  /** Functions that return the totals of connections that send messages, keyed by Connection ID. */
   readonly outboxes: Map<string, () => MessageTotals>;
-  /** The agendas of running schedules, by Connection ID. */
+  /** The agendas of running schedules, keyed by Connection ID. */
   readonly agendas: Map<string, Agenda>;
   /**
-   * The hosted driver modules, by Connection ID. The entry of a connection that has failed remains until the connection is started again.
+   * The hosted driver modules, keyed by Connection ID. The entry of a connection that has failed remains until the connection is started
+   * again.
    */
   readonly drivers: Map<string, DriverView>;
 }

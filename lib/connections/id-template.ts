@@ -52,7 +52,7 @@ function valuesOf(text: string): readonly string[] | undefined {
   return Array.from({ length: count }, (_, index) => String(first + index));
 }
 
-/** Yields the values of the variables, by name, for each Parameter ID that a template stands for. */
+/** Yields the values of the variables, keyed by name, for each Parameter ID that a template stands for. */
 export function* combinationsOf(template: Template): Generator<ReadonlyMap<string, string>> {
   const variables = template.filter((part): part is Variable => typeof part !== 'string');
   const count = variables.reduce((product, { values }) => product * values.length, 1);

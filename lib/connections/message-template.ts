@@ -32,7 +32,7 @@ export function inputsSetting() {
     .describe('Additional parameters whose values the messages contain: name → address');
 }
 
-/** The values that a template can use, by name; null if the value is unknown. */
+/** The values that a template can use, keyed by name; null if the value is unknown. */
 export type TemplateValues = ReadonlyMap<string, Value | null>;
 
 export interface Template {
@@ -51,7 +51,7 @@ export function templateNames(type: ValueType, inputTypes: InputTypes): Readonly
 
 const maxDepth = 16;
 
-/** Compiles a template. Adds its mistakes, with their paths. */
+/** Compiles a template. Calls `add` with each mistake in the template. */
 export function compileTemplate(
   written: unknown,
   types: ReadonlyMap<string, ValueType>,
@@ -127,8 +127,8 @@ export function renderText(template: Template, values: TemplateValues): string {
 // The writes that send messages
 
 /**
- * Calls `render` for each write that sends a message, as soon as the write's turn has settled, with the values that the inputs then have.
- * Returns a function that stops further calls.
+ * Calls `render` for each write that sends a message, as soon as the write's turn has settled, with the values that the inputs have at that
+ * time. Returns a function that stops further calls.
  */
 export function followWrites(
   context: Pick<ConnectionContext<unknown>, 'inbox' | 'input' | 'inputTypes' | 'atSettle' | 'timeOfDay'>,

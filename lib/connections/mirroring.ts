@@ -17,7 +17,7 @@ export interface MirroredDeclaration extends Pick<ParameterDeclaration, 'type' |
   readonly address: string;
 }
 
-/** The number of firings that were lost, by trigger. */
+/** The number of firings that were lost, keyed by trigger. */
 export type LostFires = ReadonlyMap<Parameter, number>;
 
 export interface MirroringPort {
@@ -104,8 +104,8 @@ export interface LeadershipTerm {
 }
 
 /**
- * The reasons why individual connections are held back, by Connection ID. They are looked up immediately and whenever a connection starts.
- * Gateways are not affected.
+ * The reasons why individual connections are held back, keyed by Connection ID. The reasons are looked up immediately and whenever a
+ * connection starts. Gateways are not affected.
  */
 export type HeldBack = Pick<ReadonlyMap<string, string>, 'get'>;
 

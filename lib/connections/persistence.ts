@@ -76,7 +76,7 @@ export interface AuditEvent {
 export interface Memory {
   /** Whether a store currently saves the work. If it does not, each item needs to be reported only once. */
   readonly isKept: boolean;
-  /** The items that were in progress when the hub ended, by name. Empty unless the connection starts together with the hub. */
+  /** The items that were in progress when the hub ended, keyed by name. Empty unless the connection starts together with the hub. */
   readonly recalled: ReadonlyMap<string, unknown>;
   /**
    * Reports that an item has changed. `read` is called later, when the item is stored. It returns JSON data, or undefined if the item must
@@ -139,7 +139,7 @@ export interface Archive {
 /** Access to the files of a store. */
 interface StorageArchive {
   readonly folder: string;
-  /** The path of the store's folder for display; `***` if the setting is a secret. */
+  /** The path of the store's folder in a form suitable for display; `***` if the setting is a secret. */
   readonly shownFolder: string;
   /** The maximum disk space for the databases, in bytes. */
   readonly maxBytes: number;
@@ -198,7 +198,7 @@ export interface SnapshotArchive {
   readonly connection: string;
   /** Returns all selections, each with its snapshots. */
   list(): readonly SnapshotSelection[];
-  /** Compares a snapshot with the current values. Errors: `not-found` with the nearest name. */
+  /** Compares a snapshot with the current values. Errors: `not-found`, which suggests the most similar name. */
   compare(selection: string, name: string): Snapshot;
 }
 
@@ -206,8 +206,8 @@ export interface SnapshotArchive {
 export interface PastArchive {
   /**
    * Answers a query. `asker` identifies the client, because clients take turns. A query is rejected if it is no longer wanted when its turn
-   * comes. Errors: `unknown-parameter` with the nearest address; `unavailable` if there are too many queries, the query takes too long, or
-   * the database cannot be read.
+   * comes. Errors: `unknown-parameter`, which suggests the most similar address; `unavailable` if there are too many queries, the query
+   * takes too long, or the database cannot be read.
    */
   ask(question: PastQuestion, asker: string, isWanted: () => boolean): Promise<ReadyAnswer>;
 }

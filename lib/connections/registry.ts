@@ -29,7 +29,8 @@ export const registry = {
 };
 
 /**
- * Substitutes for the types that do work on each change, by type name. During the warm-up, they do the same work without threads and files.
+ * Substitutes, keyed by type name, for the types that do work on each change. During the warm-up, the substitutes do the same work without
+ * threads and files.
  */
 export const rehearsals = {
   store: () => import('./store/store.ts').then(({ storeRehearsal }) => storeRehearsal),
