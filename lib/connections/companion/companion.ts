@@ -14,17 +14,17 @@ import type { FromProcess } from './messages.ts';
 import { type Driver, openDriver } from './package.ts';
 import { type CompanionSettings, declarationsOf, filledOptions, mistakesOf, settingsSchema } from './settings.ts';
 
-/** The number of times that a module's process may end before it was ever ready; after that, the connection has failed. */
+/** The number of times that a module's process may end before it has ever been ready; after that, the connection has failed. */
 export const maxFailedStarts = 5;
 /**
- * The number of times that the hub kills a module's process before it no longer starts the module. After a run of `provenMs`, the hub
- * counts from zero again.
+ * The number of times that the hub kills a module's process; after that, the hub no longer starts the module. After a run of `provenMs`,
+ * the hub counts from zero again.
  */
 export const maxKills = 5;
 const provenMs = 600_000;
 /** The number of a module's log entries that the module's page shows. */
 const keptEntries = 50;
-/** The maximum number of actions without an answer. */
+/** The maximum number of actions that are waiting for an answer. */
 export const maxActions = 1000;
 
 export const companion = defineConnectionType({

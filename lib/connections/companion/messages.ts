@@ -17,7 +17,7 @@ export interface Start {
   readonly config: Readonly<Record<string, unknown>>;
   readonly secrets: Readonly<Record<string, unknown>>;
   readonly allowHosts: readonly string[];
-  /** The variables and feedbacks to report, by Parameter ID. */
+  /** The variables and feedbacks to report, keyed by Parameter ID. */
   readonly values: Readonly<Record<string, Watched>>;
   /** Whether the module reports its config, actions, feedbacks and variables, and then ends. */
   readonly describes: boolean;

@@ -94,7 +94,8 @@ export const settingsSchema = z.strictObject({
 export type CompanionSettings = z.output<typeof settingsSchema>;
 
 /**
- * Declares values as read-only parameters, writes as write-only parameters, and those with the same ID as a single read-write parameter.
+ * Declares values as read-only parameters and writes as write-only parameters. A value and a write with the same ID become a single
+ * read-write parameter.
  */
 export function declarationsOf({ values, writes }: CompanionSettings): ParameterDeclaration[] {
   const read = Object.entries(values).map(

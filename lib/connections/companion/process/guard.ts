@@ -15,7 +15,9 @@ export interface Guard {
 // biome-ignore lint/suspicious/noExplicitAny: each method has its own `this`
 type Method = (this: any, ...args: unknown[]) => unknown;
 
-/** Restricts this process from now on. `report` receives what was denied: `connect to 10.0.0.1:80`. */
+/**
+ * Restricts this process from now on. `report` is called with a description of each denied operation, such as `connect to 10.0.0.1:80`.
+ */
 export function installGuard(report: (what: string) => void): Guard {
   const names = new Set<string>();
   const networks = new net.BlockList();
