@@ -92,7 +92,7 @@ export interface Write extends Answers {
 export interface Instance {
   readonly id: string;
   readonly family: Family;
-  /** The values of the ID's variables, by name. */
+  /** The values of the ID's variables, keyed by name. */
   readonly values: ReadonlyMap<string, Value>;
   /** The number of the latest message that has set the parameter. */
   setBy: number;
@@ -255,7 +255,7 @@ export interface Compiled {
     readonly close: number | undefined;
     readonly reason: string;
   }[];
-  /** The values of the variables in expressions and messages, by name. */
+  /** The values of the variables in expressions and messages, keyed by name. */
   readonly constants: ReadonlyMap<string, Value>;
   /** The variables that a connection may set, with their default values. */
   readonly variables: Readonly<Record<string, Value>>;

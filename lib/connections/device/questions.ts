@@ -33,7 +33,7 @@ interface Asked {
 
 export class Questions {
   readonly #options: QuestionsOptions;
-  /** The questions that are waiting for answers, by name. */
+  /** The questions that are waiting for answers, keyed by name. */
   readonly #asked = new Map<string, Asked>();
   #polls = new Subscription();
   /** The number of first questions that are waiting for answers. */

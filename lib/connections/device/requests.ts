@@ -614,7 +614,7 @@ function hasStatus(matcher: Matcher): boolean {
   return matcher instanceof AnswerPattern && matcher.status !== undefined;
 }
 
-/** Returns the first matcher that matches a message and the values in the message. */
+/** Returns the first matcher that matches a message, together with the values in the message. */
 export function firstMatch(
   matchers: readonly Matcher[],
   message: Message,
