@@ -294,7 +294,7 @@ export function showPacket(bytes: Uint8Array): string {
   return `universe ${packet.universe}:${set.length === 0 ? ' all 0' : ` ${set.join(' ')}`}`;
 }
 
-/** Parses a packet from the format of `showPacket`. Errors: `Error` with a readable message. */
+/** Parses a packet in the format that `showPacket` produces. Errors: `Error` with a readable message. */
 export function readShown(text: string): { readonly universe: number; readonly channels: Uint8Array } {
   const [, universe, values = ''] = /^universe (\d{1,5}):((?: \d{1,3}=\d{1,3})*| all 0)$/.exec(text.trim()) ?? [];
   const channels = new Uint8Array(maxChannels);
