@@ -41,7 +41,7 @@ const refusedMs = 1000;
 export interface ConsumerOptions {
   readonly context: ConnectionContext<EmberPlusSettings>;
   readonly transports: readonly Transport[];
-  /** The value types of the parameters in the setting `expect`, by Parameter ID. */
+  /** The value types of the parameters in the setting `expect`, keyed by Parameter ID. */
   readonly expected: ReadonlyMap<string, ValueType>;
   emit(event: ConnectionEvent): void;
   /** Called when the tree has been mirrored. `away` is called when the provider goes offline. */

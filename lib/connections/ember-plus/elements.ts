@@ -23,7 +23,7 @@ export interface Entry {
   device: Entry | undefined;
   /** The hub's parameter for this element, if the element is a parameter or a function. */
   live: Live | undefined;
-  /** The hub's parameters for the targets of a matrix, by target number. */
+  /** The hub's parameters for the targets of a matrix, keyed by target number. */
   targets: Map<number, Live> | undefined;
   sources: readonly number[] | undefined;
 }

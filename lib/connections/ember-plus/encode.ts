@@ -26,7 +26,9 @@ const numberedTags: Readonly<Record<ElementKind, number>> = {
   function: tags.function,
 };
 
-/** An element to encode. With a path in `at`, the element stands at the root of the message; with a number, below its parent. */
+/**
+ * An element to encode. If `at` is a path, the element is at the root of the message; if `at` is a number, the element is below its parent.
+ */
 export interface Written {
   readonly kind: ElementKind;
   readonly at: string | number;
@@ -75,7 +77,7 @@ export function encodeCommand({ path, number, invocation }: Command, kind: Eleme
   );
 }
 
-/** Encodes a Glow message that contains the values of streams, by stream identifier. */
+/** Encodes a Glow message that contains the values of streams, keyed by stream identifier. */
 export function encodeStreams(entries: readonly (readonly [id: number, value: GlowValue])[]): Buffer {
   return message(() =>
     list(tags.streams, entries, ([id, one]) =>

@@ -45,7 +45,7 @@ const keepAlives = 3;
 export interface ProviderOptions {
   readonly context: ConnectionContext<EmberPlusSettings>;
   readonly hub: HubPort;
-  /** The element numbers from an earlier run, by parameter address. The provider adds new numbers. */
+  /** The element numbers from an earlier run, keyed by parameter address. The provider adds new numbers. */
   readonly numbers: Map<string, number>;
   /** Called when new numbers may have been added to `numbers`. */
   numbered(): void;

@@ -75,7 +75,7 @@ export interface Consumer {
 export interface TreeOptions {
   readonly settings: EmberPlusSettings;
   readonly log: Log;
-  /** The element numbers from an earlier run, by parameter address. The tree adds new numbers. */
+  /** The element numbers from an earlier run, keyed by parameter address. The tree adds new numbers. */
   readonly numbers: Map<string, number>;
 }
 

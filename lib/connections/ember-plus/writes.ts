@@ -37,7 +37,7 @@ export interface WritesOptions {
 export class Writes {
   readonly #options: WritesOptions;
   readonly #flush: () => void;
-  /** The subscriptions that refuse writes to expected parameters that the provider does not have, by parameter ID. */
+  /** The subscriptions that refuse writes to expected parameters that the provider does not have, keyed by parameter ID. */
   readonly #absent = new Map<string, Subscription>();
   readonly #unsent = new Set<Live>();
   readonly #invocations = new Map<number, Live>();
