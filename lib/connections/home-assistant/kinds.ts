@@ -49,7 +49,7 @@ export interface Part {
   readonly type: ValueType;
   /** The attribute that contains the value; undefined stands for the state. */
   readonly attribute?: string;
-  /** Reads the value instead of the usual conversion. Returns undefined if the value is unknown, and null if the value remains as it is. */
+  /** Reads the value instead of the usual conversion. Returns undefined if the value is unknown, and null if the value does not change. */
   readonly read?: ((reported: Reported) => Value | null | undefined) | undefined;
   /** Further attributes on which the value depends. */
   readonly needs?: readonly string[];
@@ -210,7 +210,7 @@ const dateAndTime: Part = {
   }),
 };
 
-/** The parts of each domain, by name; the entity itself is ''. */
+/** The parts of each domain, keyed by name; the entity itself is ''. */
 const domains: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   alarm_control_panel: { '': text }, // its commands may need a code
   automation: { '': switched, trigger: press('trigger') },
@@ -401,7 +401,7 @@ const domains: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
 /** The parts of domains that are missing in the table, such as `sun` and `person`. */
 const otherParts: Readonly<Record<string, Part>> = { '': text };
 
-/** Returns the parts of a domain's entities, by name; undefined if its entities have no value. */
+/** Returns the parts of a domain's entities, keyed by name; undefined if its entities have no value. */
 export function partsOf(domain: string): Readonly<Record<string, Part>> | undefined {
   if (Object.hasOwn(domains, domain)) return domains[domain];
   return domainsWithoutValue.has(domain) ? undefined : otherParts;
@@ -415,7 +415,7 @@ export function eventPart(type: string): Part {
   };
 }
 
-/** Returns the parts that an entity with these attributes has, by name. */
+/** Returns the parts that an entity with these attributes has, keyed by name. */
 export function partsIn(domain: string, attributes: Attributes): readonly (readonly [name: string, part: Part])[] {
   const parts = Object.entries(partsOf(domain) ?? {}).filter(([, { isThere }]) => isThere?.(attributes) !== false);
   if (domain !== 'event') return parts;
