@@ -47,8 +47,8 @@ const firstWords = new Set(
 );
 
 /**
- * Parses a combination that is to be detected (`input`) or pressed (`output`). Errors: `bad-flow` if a key is unknown, with the nearest
- * name, or if only the other side supports it.
+ * Parses a combination that is to be detected (`input`) or pressed (`output`). Errors: `bad-flow` if a key is unknown (the message suggests
+ * the most similar name) or is supported only on the other side.
  */
 export function readCombination(written: string, side: Side): Combination {
   const keys = splitNames(written.toLowerCase()).map((name) => findKey(name, written, side).name);

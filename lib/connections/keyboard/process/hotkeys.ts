@@ -29,7 +29,7 @@ interface Hotkey {
  */
 export class Hotkeys {
   readonly #hotkeys: readonly Hotkey[];
-  /** The names of the keys that are held down, by key code. */
+  /** The names of the keys that are held down, keyed by key code. */
   readonly #held = new Map<number, readonly string[]>();
   readonly #armed = new Set<Hotkey>();
 
