@@ -235,7 +235,7 @@ function showPdu({ unitId, pdu }: Frame): string {
 const framePattern =
   /^(\d{1,3}) (read|write) (coil|discrete|input|holding)(?: (\d{1,5}))?(?: \+?(\d{1,4}))?(?: = (.*))?(?: ! (?:.*exception )?(\d+)\)?)?$/;
 
-/** Parses a frame in the format of `showFrame`. Errors: `Error` with a readable message. */
+/** Parses a frame in the format that `showFrame` produces. Errors: `Error` with a readable message. */
 export function readFrame(text: string): Pick<Frame, 'unitId' | 'pdu'> {
   const [, unitId, verb, table, address, count, values, exception] = framePattern.exec(text) ?? [];
   if (unitId === undefined)
