@@ -1,7 +1,7 @@
 // Abbreviated keys in Home Assistant discovery documents, from the lists published by Home Assistant and ESPHome. Only keys that the hub
 // reads are listed.
 
-/** The full names of the abbreviated keys, by abbreviation. */
+/** The full names of the abbreviated keys, keyed by abbreviation. */
 export const longNames: Readonly<Record<string, string>> = {
   act_stat_t: 'activity_state_topic',
   act_t: 'action_topic',

@@ -130,7 +130,9 @@ export interface BindingsOptions {
 export class Bindings {
   readonly #options: BindingsOptions;
   readonly #live = new Map<string, Live>();
-  /** The subscriptions that refuse writes to parameters that a device has not announced yet or no longer announces, by Parameter ID. */
+  /**
+   * The subscriptions that refuse writes to parameters that a device has not announced yet or no longer announces, keyed by Parameter ID.
+   */
   readonly #absent = new Map<string, Subscription>();
   readonly #byTopic = new Map<string, Set<Live>>();
   readonly #devices = new Map<string, LiveDevice>();

@@ -36,7 +36,7 @@ export interface DiscoveryOptions {
   readonly settings: NonNullable<MqttSettings['discover']>;
   readonly bindings: Bindings;
   readonly broker: Broker;
-  /** The parameters that are already declared, by Parameter ID. */
+  /** The parameters that are already declared, keyed by Parameter ID. */
   readonly expected: ReadonlyMap<string, ParameterDeclaration>;
   emit(event: ConnectionEvent): void;
 }
@@ -55,17 +55,17 @@ export class Discovery {
   readonly #isAllowed: (topic: string) => boolean;
   readonly #isDenied: (topic: string) => boolean;
   readonly #known = new Map<string, Known>();
-  /** The Parameter IDs that each document describes, by document key. */
+  /** The Parameter IDs that each document describes, keyed by document key. */
   readonly #documents = new Map<string, ReadonlySet<string>>();
   /**
-   * The digests of the documents that were applied, by document key. If an identical document arrives again, for example after a restart of
-   * Home Assistant, nothing changes.
+   * The digests of the documents that were applied, keyed by document key. If an identical document arrives again, for example after a
+   * restart of Home Assistant, nothing changes.
    */
   readonly #digests = new Map<string, string>();
   readonly #refused = new Map<string, readonly string[]>();
   readonly #tasmotaParts = new Map<string, { config?: unknown; sensors?: unknown }>();
   readonly #zigbeeAddresses = new Set<string>();
-  /** The bindings found in documents since the last round of the event loop, by Parameter ID. */
+  /** The bindings found in documents since the last round of the event loop, keyed by Parameter ID. */
   #found = new Map<string, Binding>();
   #declares: ParameterDeclaration[] = [];
   #isPending = false;

@@ -140,7 +140,7 @@ interface Scope {
   readonly reads: Map<string, Read>;
   /** The further names that the template may use. */
   readonly names: readonly string[];
-  /** The variables that `{% set name = … %}` has defined, by name. */
+  /** The variables that `{% set name = … %}` has defined, keyed by name. */
   readonly variables: Map<string, Term>;
 }
 

@@ -81,7 +81,7 @@ interface ZigbeeDevice {
   describe(): Described;
 }
 
-/** Returns the devices in a Zigbee2MQTT device list, by IEEE address. */
+/** Returns the devices in a Zigbee2MQTT device list, keyed by IEEE address. */
 export function zigbeeDevices(json: unknown, base: string): ReadonlyMap<string, ZigbeeDevice> {
   const found = new Map<string, ZigbeeDevice>();
   for (const one of Array.isArray(json) ? json.filter(isJsonObject) : []) {
