@@ -15,7 +15,8 @@ import { Sighting, Succession } from './succession.ts';
  * - *unknown*: the servers have not answered yet.
  * - *held*: this hub holds the lease.
  * - *fenced*: this hub held the lease; the current holder is not known.
- * - *taken*: another hub holds the lease. `isThere`: that hub has answered. If omitted, it may have ended or was not asked.
+ * - *taken*: another hub holds the lease. If `isThere` is true, that hub has answered; otherwise, that hub may have ended or was not
+ *   asked.
  */
 export type LeaseState =
   | { readonly is: 'unknown' }

@@ -69,7 +69,7 @@ export class Intake {
   #mostMs = roundMs;
   /** The time at which the current work began, in milliseconds; undefined if no work is in progress. */
   #busySinceMs: number | undefined;
-  /** The number of rejected messages, by hub name. */
+  /** The number of rejected messages, keyed by hub name. */
   readonly #refused = new Map<string, number>();
   #reportedMs = Number.NEGATIVE_INFINITY;
   /** The names of the known hubs. Each known hub gets its own turns, no matter how many other hubs there are. */

@@ -36,7 +36,7 @@ export function hubOf(subject: string): string {
   return subject.slice(start, end < 0 ? undefined : end);
 }
 
-/** Returns the name of the requesting hub in a subject, or undefined if the subject contains no requesting hub. */
+/** Returns the name of the requesting hub in a subject, or undefined if the subject names no requesting hub. */
 export function requesterOf(subject: string): string | undefined {
   if (!subject.includes('.write.')) return undefined; // the most common case
   const [, , , what, requester] = subject.split('.');

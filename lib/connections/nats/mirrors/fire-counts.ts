@@ -8,7 +8,7 @@ type Fires = readonly number[];
 
 export class FireCounts {
   readonly #parameterOf: (number: number) => Parameter | undefined;
-  /** The number of firings of each trigger, by the trigger's number in its owner's current epoch. */
+  /** The number of firings of each trigger, keyed by the trigger's number in its owner's current epoch. */
   readonly #counts = new Map<number, number>();
   #epoch: string | undefined;
 

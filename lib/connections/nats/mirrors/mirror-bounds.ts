@@ -103,7 +103,7 @@ export class Holding {
 
 export const moreTexts = 'more text than this hub stores';
 
-/** The amounts that one hub has taken, by parameter number. */
+/** The amounts that one hub has taken, keyed by parameter number. */
 class Amounts {
   readonly #shares: Shares;
   readonly #hub: string;

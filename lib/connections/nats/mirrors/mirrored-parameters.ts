@@ -60,14 +60,14 @@ export class MirroredParameters {
   #byNumber: (Parameter | undefined)[] = [];
   #size = 0;
   /**
-   * The parameters that were shown before a new snapshot, by address. The definitions, which arrive before the values, determine which of
-   * these parameters stay.
+   * The parameters that were shown before a new snapshot, keyed by address. The definitions, which arrive before the values, determine
+   * which of these parameters stay.
    */
   #before = new Map<string, Parameter>();
-  /** The definitions in the new snapshot, by address. */
+  /** The definitions in the new snapshot, keyed by address. */
   #next = new Map<string, Definition>();
   #numbers = new Set<number>();
-  /** The numbers of the parameters that are hidden because this hub or another hub uses their address, by address. */
+  /** The numbers of the parameters that are hidden because this hub or another hub uses their address, keyed by address. */
   readonly #hidden = new Map<string, number>();
   /** The IDs of the connections without selected parameters, including connections that were withdrawn after the last snapshot. */
   readonly #unselected = new Set<string>();
@@ -75,7 +75,7 @@ export class MirroredParameters {
   /** The addresses of the parameters that other code has removed since the last check. */
   readonly #gone = new Set<string>();
   readonly #connections = new Map<string, Origin>();
-  /** The states of the owner's connections that have an offline device, by Connection ID. */
+  /** The states of the owner's connections that have an offline device, keyed by Connection ID. */
   readonly #away = new Map<string, DeviceState>();
   /** The space that the shown and hidden parameters use. */
   readonly #holding: Holding;
@@ -312,7 +312,7 @@ export class MirroredParameters {
     this.#dropGone();
     const { mirroring } = this.#context.hub;
     const changes: (Change | undefined)[] = [];
-    /** The lengths of long changes, including their causes, by index. */
+    /** The lengths of long changes, including their causes, keyed by index. */
     const lengths: number[] = [];
     let why: Change | undefined;
     let whyLength = 0;

@@ -84,8 +84,8 @@ export class Mirrors {
   }
 
   /**
-   * Returns the name of the hub that has each connection, by Connection ID, for hubs that have sent a message within the last `withinMs`
-   * milliseconds.
+   * Returns the name of the hub that has each connection, keyed by Connection ID, for hubs that have sent a message within the last
+   * `withinMs` milliseconds.
    */
   owners(withinMs: number): ReadonlyMap<string, string> {
     const others = [...this.#hubs.values()].filter(

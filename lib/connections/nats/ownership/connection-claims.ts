@@ -59,7 +59,7 @@ interface Refusal {
   readonly reason: string;
 }
 
-/** The connections that this hub wants but does not own, by Connection ID. */
+/** The connections that this hub wants but does not own, keyed by Connection ID. */
 export type Refusals = ReadonlyMap<string, Refusal>;
 
 type LeaseReader = Pick<Register<LeaseRecord>, 'read'>;
@@ -74,7 +74,7 @@ interface ClaimsOptions {
   readonly wanted: () => Iterable<string>;
   /** Returns whether this hub may currently claim IDs. A standby may only read the list. */
   readonly mayClaim: () => boolean;
-  /** Returns the names of the other hubs that report Connection IDs, by Connection ID. */
+  /** Returns the names of the other hubs that report Connection IDs, keyed by Connection ID. */
   readonly reportedOwners: () => ReadonlyMap<string, string>;
   /** Returns whether a hub is sending messages under its name without a term. In this case, its lease record is from an earlier run. */
   readonly hasNoTerm: (hub: string) => boolean;
@@ -94,7 +94,7 @@ interface Sighting {
 export class Claims {
   readonly #options: ClaimsOptions;
   readonly #refusals = new BehaviorSubject<Refusals | undefined>(undefined);
-  /** The last observations of the hubs that own an ID that this hub wants, by hub name. */
+  /** The last observations of the hubs that own an ID that this hub wants, keyed by hub name. */
   readonly #sightings = new Map<string, Sighting>();
   #askedMs = 0;
   /** The list that was last read or written, as a map. */
@@ -103,7 +103,7 @@ export class Claims {
   #stored: Held<ClaimList> = { sequence: 0, value: undefined };
   /** The time until which another hub may have owned this hub's IDs, because nothing was stored, in milliseconds. */
   #newUntilMs = Number.NEGATIVE_INFINITY;
-  /** The times at which another hub began to claim an ID of this hub, in milliseconds, by Connection ID. */
+  /** The times at which another hub began to claim an ID of this hub, in milliseconds, keyed by Connection ID. */
   readonly #disputedSinceMs = new Map<string, number>();
   /** The time at which this hub last knew its IDs, or at which it could first have read the list, in milliseconds. */
   #knownMs: number;

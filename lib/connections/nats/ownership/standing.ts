@@ -20,7 +20,7 @@ export interface OwnershipContext {
   readonly hasMirrored: () => boolean;
   /** Emits the messages from another hub with this hub's name. Hot, replays nothing, never errors. */
   readonly namesake$: Observable<NamesakeReport>;
-  /** Returns the names of the other hubs that currently report Connection IDs, by Connection ID. */
+  /** Returns the names of the other hubs that currently report Connection IDs, keyed by Connection ID. */
   readonly reportedOwners: () => ReadonlyMap<string, string>;
   /** See `ClaimsOptions.hasNoTerm`. */
   readonly hasNoTerm: (hub: string) => boolean;

@@ -117,7 +117,7 @@ export function refuseConnections({ hub, claims, wanted, changed$, timeOfDay }: 
 class RefusedConnections {
   readonly #port: Pick<HubPort, 'parameters' | 'mirroring'>;
   readonly #timeOfDay: () => number;
-  /** The vacancies for connections that another hub owns, by Connection ID. */
+  /** The vacancies for connections that another hub owns, keyed by Connection ID. */
   readonly #vacancies = new Map<string, Vacancy>();
 
   constructor(port: Pick<HubPort, 'parameters' | 'mirroring'>, timeOfDay: () => number) {

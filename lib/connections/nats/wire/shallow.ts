@@ -33,8 +33,8 @@ for (const [character, what] of [
   kinds[character.charCodeAt(0)] = what;
 
 /**
- * Checks the structure of JSON without parsing it. Does not check whether the JSON is valid. Errors: `Error` if it is too deep or contains
- * too many keys, strings or values.
+ * Checks the structure of JSON without parsing it. Does not check whether the JSON is valid. Errors: `Error` if the JSON is too deep or
+ * contains too many keys, strings or values.
  */
 export function expectShallow(data: Uint8Array, mostKeys = maxKeys): void {
   if (data.length <= shortBytes) return;
