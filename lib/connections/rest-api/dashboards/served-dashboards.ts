@@ -39,7 +39,7 @@ export class Dashboards {
   /** The cached results by dashboard name, the most recently requested dashboard last. */
   readonly #kept = new Map<string, Kept>();
   #keptLength = 0;
-  /** The checks in progress, by dashboard name and content. */
+  /** The checks in progress, keyed by dashboard name and content. */
   readonly #pending = new Map<string, Promise<JsonText>>();
 
   /** Serves the dashboards in a folder; without a folder, there are no dashboards. */
@@ -65,8 +65,8 @@ export class Dashboards {
   }
 
   /**
-   * Returns the JSON of a checked dashboard, with all defaults. Errors: `not-found` with the nearest name; `bad-dashboard` with all errors
-   * and their lines and columns.
+   * Returns the JSON of a checked dashboard, with all defaults. Errors: `not-found`, which suggests the most similar name; `bad-dashboard`
+   * with all errors and their lines and columns.
    */
   read(name: string, principal: Principal): JsonText | Promise<JsonText> {
     const known = this.#kept.get(name);
@@ -110,7 +110,8 @@ export class Dashboards {
   }
 
   /**
-   * Reads the file of a dashboard, without its bytes if its stamp is `known`. Errors: `not-found` with the nearest name; `bad-dashboard`.
+   * Reads the file of a dashboard, without its bytes if its stamp is `known`. Errors: `not-found`, which suggests the most similar name;
+   * `bad-dashboard`.
    */
   *#readFile(
     name: string,

@@ -33,8 +33,8 @@ export const endpoints = [
 const mostCompared = 10_000;
 
 /**
- * Returns the cause of a parameter's value. Errors: `unknown-parameter` with the nearest address; `state-unknown`, also before a trigger
- * has fired.
+ * Returns the cause of a parameter's value. Errors: `unknown-parameter`, which suggests the most similar address; `state-unknown`, also
+ * before a trigger has fired.
  */
 function explainParameter(hub: Pick<HubPort, 'wouldBe' | 'persistence'>, view: View, address: string): Explanation {
   const parameter = view.find(address);

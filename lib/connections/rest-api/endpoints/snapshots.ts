@@ -58,7 +58,10 @@ function snapshotsOf(hub: HubPort, principal: Principal): SnapshotList {
   };
 }
 
-/** Compares a snapshot with the current values. `rest` has the form `studio-1/evening`. Errors: `not-found` with the nearest name. */
+/**
+ * Compares a snapshot with the current values. `rest` has the form `studio-1/evening`. Errors: `not-found`, which suggests the most similar
+ * name.
+ */
 function compareSnapshot(hub: HubPort, rest: string, principal: Principal): Snapshot {
   const slash = rest.includes('/') ? rest.indexOf('/') : rest.length;
   const [selection, name] = [rest.slice(0, slash), rest.slice(slash + 1)].map(decodePath) as [string, string];

@@ -63,7 +63,7 @@ export const backlogBytesOfAll = 64 * 1024 * 1024;
 /** The end of the description of a limit per user: it also applies to an address without a user. */
 const orAddress = ', or of one address without a user';
 
-/** All limits on clients, by name. */
+/** All limits on clients, keyed by name. */
 export const limits = {
   clients: {
     default: 20_000,

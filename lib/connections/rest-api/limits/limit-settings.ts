@@ -9,7 +9,7 @@ type SettableLimit = {
   [Name in LimitName]: (typeof limits)[Name]['setting'] extends string ? never : Name;
 }[LimitName];
 
-/** The values of the setting `limits`, by the name of the limit. */
+/** The values of the setting `limits`, keyed by the name of the limit. */
 export type Limits = z.output<typeof limitSettings>;
 
 /** The schema of the setting `limits`. */

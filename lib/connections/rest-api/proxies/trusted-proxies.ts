@@ -202,8 +202,8 @@ export function remoteAddressOf(response: HttpResponse): string {
 }
 
 /**
- * Returns the scheme that the client uses to reach the hub or the proxy in front of the hub; undefined if the hub cannot know it: an
- * untrusted proxy may be using HTTPS.
+ * Returns the scheme that the client uses to reach the hub or the proxy in front of the hub; undefined if the hub cannot know the scheme:
+ * an untrusted proxy may be using HTTPS.
  */
 export function schemeOf(response: HttpResponse): Scheme | undefined {
   return response.scheme as Scheme | undefined;

@@ -29,7 +29,7 @@ export class ClientRegister {
   #opening = 0;
   /** The number of clients without a user, by network. */
   readonly #networks = new NetworkCounts();
-  /** The number of clients, by user. */
+  /** The number of clients, keyed by user. */
   readonly #users = new Map<string, number>();
   readonly #returns = new TokenBuckets(freeReturns, returnsPerSecond);
   /** The time at which the last of the waiting clients may connect, in milliseconds on the monotonic clock. */

@@ -199,7 +199,7 @@ const timedEvery = 16;
 
 /**
  * Tracks the changes in the last two rounds of the event loop. uWebSockets.js sends published frames at the end of the round, so a dropped
- * frame was published in this round or the one before.
+ * frame was published in this round or the previous round.
  */
 export class Rounds {
   /** The revisions before the first change in this round and in the previous round; undefined for a round without changes. */

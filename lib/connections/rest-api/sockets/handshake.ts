@@ -165,7 +165,7 @@ export function whyNoHandshake(request: HttpRequest): HubError {
   return new HubError('upgrade-required', '/ws: expected a WebSocket handshake, got plain HTTP');
 }
 
-/** Checks that a request is a handshake. Errors: `upgrade-required` for any other request; `bad-request` for an invalid handshake. */
+/** Checks that a request is a handshake. Errors: `upgrade-required` for any other request; `bad-request` if the handshake is invalid. */
 function expectHandshake(request: HttpRequest): void {
   const values = joinedHeaders(request, ...names);
   for (const [index, [name, isRight, expected, code]] of fields.entries()) {

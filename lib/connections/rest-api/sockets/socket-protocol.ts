@@ -21,7 +21,7 @@ export interface Protocol {
   readonly name: ConnectedClient['protocol'];
   /** The subprotocol of the handshake (RFC 6455 section 1.9); empty if there is none. */
   readonly subprotocol: string;
-  /** Begins a session for a client whose handshake is in progress. Errors: `bad-request` for an invalid query. */
+  /** Begins a session for a client whose handshake is in progress. Errors: `bad-request` if the query is invalid. */
   accept(handshakeRequest: HandshakeRequest, query: string): Session;
   /** Closes every client (close code 1001). */
   close(): void;

@@ -29,7 +29,7 @@ export class Rights {
   readonly #dashboards: Filter;
   readonly #edit: Filter;
   readonly #hub: Parameters;
-  /** The rights to existing parameters as bits, by address. */
+  /** The rights to existing parameters as bits, keyed by address. */
   readonly #known = new Map<string, number>();
 
   constructor(settings: Rights['settings'], hub: Parameters) {

@@ -49,8 +49,8 @@ export class BoundedView implements View {
   readonly #hub: HubPort;
   readonly #rights: Rights;
   /**
-   * The parameters that were found to be readable, and to be writable, by address. Each map has at most as many entries as the hub has
-   * parameters.
+   * The parameters that were found to be readable, and to be writable, keyed by address. Each map has at most as many entries as the hub
+   * has parameters.
    */
   readonly #readable = new Map<string, Parameter>();
   readonly #writable = new Map<string, Parameter>();

@@ -129,12 +129,12 @@ export function noRoomForBody(): LimitError {
 
 let served: LimitHits | undefined;
 
-/** Sets the limit hits to which the client that is being answered counts. */
+/** Sets the counter for the limit hits of the client that is being answered. */
 export function serveFor(hits: LimitHits | undefined): void {
   served = hits;
 }
 
-/** Returns the limit hits to which the client that is being answered counts. */
+/** Returns the counter for the limit hits of the client that is being answered. */
 export function servedHits(): LimitHits | undefined {
   return served;
 }

@@ -184,8 +184,8 @@ class Identification {
   readonly #entry: Entry;
   readonly #attempts: Attempts;
   /**
-   * The comparisons in progress, by address and credentials, with the responses to all requests that are waiting for the result. There are
-   * at most as many comparisons as connections.
+   * The comparisons in progress, keyed by address and credentials, with the responses to all requests that are waiting for the result.
+   * There are at most as many comparisons as connections.
    */
   readonly #comparing = new Map<
     string,

@@ -62,7 +62,7 @@ interface Refused {
   readonly mistake: Mistake;
 }
 
-/** The handlers, by the key that identifies the kind of message. The first of these keys that is present in the message counts. */
+/** The handlers, keyed by the key that identifies the kind of message. The first of these keys that is present in the message counts. */
 const handlers: Readonly<Record<string, Handler>> = {
   set: handleSet,
   sub: handleSub,
