@@ -98,7 +98,7 @@ export class SnmpClient {
   readonly #inFlight = new Map<number, Sent>();
   readonly #rates: Rates;
   readonly #limit = new MessageLimit(maxPacketsPerSecond);
-  /** The faults that the device reports when objects are read, by Parameter ID, object or table. */
+  /** The faults that the device reports when objects are read, keyed by Parameter ID, object or table. */
   readonly #faults = new Map<string, string>();
   #timers = new Subscription();
   #isOnline = false;

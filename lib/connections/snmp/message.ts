@@ -191,7 +191,7 @@ export function ipOf(bytes: Buffer): string | undefined {
   return bytes.length === 4 ? bytes.join('.') : undefined;
 }
 
-/** Returns the 32-bit float that Net-SNMP puts into an Opaque value; undefined if it contains anything else. */
+/** Returns the 32-bit float that Net-SNMP puts into an Opaque value; undefined if the value contains anything else. */
 export function floatOf({ tag, bytes }: Varbind): number | undefined {
   const isFloat = tag === tags.opaque && bytes.length === 7 && bytes.readUIntBE(0, 3) === 0x9f7804;
   return isFloat ? bytes.readFloatBE(3) : undefined;
@@ -302,7 +302,7 @@ export function showValue(varbind: Varbind): string {
 
 const varbindPattern = /\s*([\d.]+)(?:\s*=\s*("(?:[^"\\]|\\.)*"|-?\d+|\w+(?:\s+[\w.:-]+)?))?\s*(?:,|$)/y;
 
-/** Reads a message in the format of `showMessage`. The message has the number 0. Errors: `Error` with a readable message. */
+/** Parses a message in the format that `showMessage` produces. The message has the number 0. Errors: `Error` with a readable message. */
 export function readMessage(text: string): Buffer {
   const [, name = '', status, at, nonRepeaters, repetitions, rest = ''] =
     /^(\w+)(?:\s+!\s*(\w+)\s+(\d+))?(?:\s+(\d+)\s+(\d+))?(?:\s+(.*))?$/s.exec(text.trim()) ?? [];

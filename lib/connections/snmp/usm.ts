@@ -169,7 +169,7 @@ function localKey(auth: AuthProtocol, master: Buffer, engineId: Buffer): Buffer 
 
 // Clocks
 
-/** What the hub knows about another engine's clock. Only authentic messages may set it. */
+/** What the hub knows about another engine's clock. Only authentic messages may set the clock. */
 export class EngineClock {
   boots = 0;
   #timeS = 0;
