@@ -14,8 +14,8 @@ import { StateReporter } from './keeper.ts';
 export type Part = Observable<ConnectionEvent>;
 
 /**
- * Runs the parts of a store, by name, and emits the combined state. The reason for a fault begins with the name of the part, except for
- * values.
+ * Runs the parts of a store, keyed by name, and emits the combined state. The reason for a fault begins with the name of the part, except
+ * for the part `values`.
  */
 export function runParts(parts: Readonly<Record<string, Part>>, scheduler: SchedulerLike): Observable<ConnectionEvent> {
   return new Observable((subscriber) => {

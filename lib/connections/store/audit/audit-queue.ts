@@ -13,8 +13,8 @@ export const exactRowsPerSecond = 5000;
 export const exactWritesPerSecond = 2000;
 export const exactReportsPerSecond = 500;
 /**
- * The maximum number of entries per second that count reported changes by hub and address. Entries that count changes by hub alone are not
- * included.
+ * The maximum number of entries that are added per second to count reported changes by hub and address. Entries that count changes by hub
+ * alone are not included.
  */
 export const countedReportsPerSecond = 1000;
 /** The maximum number of hubs that are counted separately within a second. */
@@ -43,9 +43,9 @@ export class AuditQueue {
   #lastNumber = 0;
   #second = 0;
   #inSecond = 0;
-  /** The counting entries of the current second, by user and parameter. */
+  /** The counting entries of the current second, keyed by user and parameter. */
   readonly #counting: Counted = new Map();
-  /** The counting entries for reports from other hubs in the current second, by hub. The clock of this hub determines the second. */
+  /** The counting entries for reports from other hubs in the current second, keyed by hub. The clock of this hub determines the second. */
   readonly #reported: Counted = new Map();
   #reportedSecond = 0;
   #writesInSecond = 0;

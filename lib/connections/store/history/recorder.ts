@@ -275,7 +275,7 @@ type Away = Pick<AbsenceRow, 'start' | 'reason' | 'revision'> & { readonly param
 class Absences {
   readonly #hub: Parameters;
   readonly #now: () => number;
-  /** The ongoing absences, by Connection ID. */
+  /** The ongoing absences, keyed by Connection ID. */
   readonly #away = new Map<string, Away>();
   #rows: AbsenceRow[] = [];
   /** The minimum revision for further absences, so that they come after the last clock jump. */

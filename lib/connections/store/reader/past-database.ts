@@ -359,7 +359,7 @@ export class PastDatabase {
 
 const spanIn = `parameter = ? AND time >= ? AND time < ? AND ${isWithin('count', 'count')}`;
 
-/** SQL conditions, by type, under which a stored value has the right form. A user may have edited the value. */
+/** SQL conditions, keyed by type, under which a stored value has the right form. A user may have edited the value. */
 const number = (types: string, most: number) =>
   ` AND typeof(value) IN (${types}) AND value BETWEEN ${-most} AND ${most}`;
 const typed: Readonly<Record<ValueType, string>> = {

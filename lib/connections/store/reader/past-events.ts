@@ -15,8 +15,8 @@ import { createSight, heldBefore, heldIn, type Moment, type Sees } from './past-
 const maxLinks = 20;
 
 /**
- * Returns the answer to a query for events as JSON. Errors: `unknown-parameter` with the nearest address, `unavailable` if the query takes
- * too long.
+ * Returns the answer to a query for events as JSON. Errors: `unknown-parameter`, which suggests the most similar address; `unavailable` if
+ * the query takes too long.
  */
 export function answerEvents(moment: Moment, question: EventsQuestion): string {
   const { parameter, limit } = question;

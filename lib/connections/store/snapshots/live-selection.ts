@@ -87,7 +87,10 @@ export class LiveSelection {
     return name;
   }
 
-  /** Returns the name of an existing snapshot. Errors: `conflict` while the store is starting, `not-found` with the nearest name. */
+  /**
+   * Returns the name of an existing snapshot. Errors: `conflict` while the store is starting; `not-found`, which suggests the most similar
+   * name.
+   */
   knownName(parameterId: 'recall' | 'forget', input: unknown): string {
     this.#expectReady(parameterId);
     const name = String(convert('S', input));
@@ -121,7 +124,7 @@ export class LiveSelection {
     return { name: this.name, saved: saved.reverse(), matches: this.matches ? shelf.last(this.name) : undefined };
   }
 
-  /** Compares a snapshot with the current values. Errors: `not-found` with the nearest name. */
+  /** Compares a snapshot with the current values. Errors: `not-found`, which suggests the most similar name. */
   compare(name: string): Snapshot {
     const { shelf, hub } = this.#options;
     const snapshot = shelf.find(this.name, name);

@@ -247,7 +247,7 @@ export class Writing {
 
 /** The number of parameters or writers up to which a search for unused ones is not worthwhile. */
 export const usualNames = 10_000;
-/** The number of gaps that the database keeps, more than a query reads. Older gaps are deleted. */
+/** The number of gaps that the database keeps, which is more than a query reads. Older gaps are deleted. */
 export const keptGaps = 10_000;
 /** The number of absences that the database keeps, for all connections together. Older absences are deleted. */
 export const keptAbsences = 100_000;

@@ -17,7 +17,7 @@ export class Gaps {
   readonly #downs: readonly (Interval & { readonly index: number | undefined })[];
   readonly #segments: Segments;
   readonly #recorded: readonly RecordedGap[];
-  /** The gaps and absences of each connection, by Connection ID. */
+  /** The gaps and absences of each connection, keyed by Connection ID. */
   readonly #ofConnections = new Map<string, Gaps>();
 
   /**

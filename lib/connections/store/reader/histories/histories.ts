@@ -10,8 +10,8 @@ import { createSight, type Moment, type Sees } from '../past-moment.ts';
 import { historyOf } from './history-of.ts';
 
 /**
- * Returns the answer to a history query as a string, JSON or CSV. `read` reads the pieces of a list. Errors: any SQLite error,
- * `unknown-parameter` with the nearest address, `unavailable` if the query takes too long.
+ * Returns the answer to a history query as a string, JSON or CSV. `read` reads the pieces of a list. Errors: any SQLite error;
+ * `unknown-parameter`, which suggests the most similar address; `unavailable` if the query takes too long.
  */
 export function answerHistories(moment: Moment, question: HistoryQuestion, read: ReadPieces = readPieces): string {
   const { parameters, list, format } = question;

@@ -28,7 +28,7 @@ const courses: Readonly<Record<ValueType, CourseOf>> = {
   T: fireCourse,
 };
 
-/** The courses of a parameter that has no records, by type. */
+/** The courses of a parameter that has no records, keyed by type. */
 const empty: Readonly<Record<ValueType, Course>> = {
   B: { kind: 'intervals', times: [], values: [] },
   I: { kind: 'raw', times: [], values: [] },
