@@ -24,7 +24,7 @@ const tallyParts = ['tally/1', 'tally/2', 'tally/3', 'tally/4'] as const;
 const leftLamps = ['lh', 'txt', 'rh'] as const;
 const rightLamps = ['right/lh', 'right/txt', 'right/rh'] as const;
 
-/** The parts of a display, by protocol version. Version 4 has two displays at each address, left and right. */
+/** The parts of a display in each protocol version. Version 4 has two displays at each address, left and right. */
 export const partsOfVersion: Readonly<Record<Version, readonly Part[]>> = {
   3.1: ['text', ...tallyParts, 'brightness'],
   4: ['text', ...tallyParts, ...leftLamps, ...rightLamps, 'brightness'],
@@ -49,7 +49,7 @@ export interface Packet {
 
 /** In version 5, the screen number that stands for all screens and the index that stands for all displays on a screen. */
 export const everywhere = 0xffff;
-/** The highest index that a display can have, by protocol version. */
+/** The highest index that a display can have in each protocol version. */
 export const highestIndex: Readonly<Record<Version, number>> = { 3.1: 126, 4: 126, 5: everywhere };
 /** The maximum size of a version 5 packet, in bytes, as specified by the protocol. */
 export const maxPacketBytes = 2048;
@@ -144,7 +144,7 @@ function checksum(bytes: Buffer): number {
 
 /**
  * Encodes the first displays in the list into one packet: at least one display, and as many as fit. Returns the packet and the number of
- * displays in it. A lamp without a value is off, and a missing brightness is full.
+ * displays in it. A lamp without a value is off, and a missing brightness counts as full.
  */
 export function encodePacket(version: Version, displays: readonly Display[]): { bytes: Buffer; count: number } {
   return version === 5 ? encode5(displays) : { bytes: encodeBase(version, displays[0]!), count: 1 };
@@ -371,7 +371,7 @@ function showDisplay({ screen, index, values }: Display): string {
 
 const wordPattern = /"(?:[^"\\]|\\.)*"|\S+/g;
 
-/** Parses displays from the format of `showPacket`. Errors: `Error` with a readable message. */
+/** Parses displays in the format that `showPacket` produces. Errors: `Error` with a readable message. */
 export function readDisplays(text: string): readonly Display[] {
   return text.split(/ +; +/).map((display) => {
     const [place = '', ...words] = display.match(wordPattern) ?? [];
