@@ -15,8 +15,8 @@ export class Mistake extends Error {
 }
 
 /**
- * Formats an offset as line and column in the same way as saxes: `3:14`. Lines are numbered from 1, and the column includes the character
- * at the offset.
+ * Formats an offset as line and column in the same way as the parser `saxes`: `3:14`. Lines are numbered from 1, and the column includes
+ * the character at the offset.
  */
 export function lineAndColumn(text: string, at: number): string {
   const lines = text.slice(0, at).split(/\r\n|\r|\n/);
@@ -348,7 +348,7 @@ export class Entities {
   }
 }
 
-/** Checks the constraint No Recursion and the maximum depth. Errors: `Mistake`. */
+/** Checks the well-formedness constraint "No Recursion" and the maximum depth. Errors: `Mistake`. */
 export function checkDepth(through: readonly string[], name: string, at: number, written: string): void {
   if (through.includes(name)) throw new Mistake(at, `expected no entity that refers to itself, got ${written}`);
   if (through.length >= maxDepth)
