@@ -169,7 +169,7 @@ export function withTargets(rule: Rule, ends: readonly TargetEnd[]): Rule {
   return withSettings(rule, { to: addresses.length === 1 ? addresses[0] : addresses });
 }
 
-/** The words for steps whose setting is a duration, by the step's name. */
+/** The words for steps whose setting is a duration, keyed by the step's name. */
 export const timeSteps: Readonly<Record<string, string>> = {
   offDelay: 'stay on for',
   onDelay: 'only once it has been on for',

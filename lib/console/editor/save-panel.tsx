@@ -23,7 +23,7 @@ export interface SaveProps {
   setNote(note: string): void;
   /** The reason why the check failed as a whole. Empty if the check did not fail. */
   readonly failure: string;
-  /** Sends the edit to the hub. Errors: the same as `sendEdit`. */
+  /** Sends the edit to the hub. Errors: the same as for `sendEdit`. */
   send(mode: Mode, comment: string): Promise<EditResult>;
   saved(answer: EditResult): void;
   /** Bases the edit on the text that another user has saved. */

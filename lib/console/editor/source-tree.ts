@@ -37,7 +37,7 @@ export function dataOf({ kind, value, children = [] }: SourceNode): unknown {
   return value;
 }
 
-/** Returns a text without the indentation that all its lines except the first have in common, and returns that indentation. */
+/** Removes the indentation that all lines of a text except the first have in common. Returns the resulting text and that indentation. */
 export function withoutIndent(text: string): { readonly text: string; readonly indent: string } {
   const lines = text
     .split('\n')

@@ -183,7 +183,7 @@ export function EditLink(props: { readonly rule: ShownRule }) {
   );
 }
 
-/** Lists the rules that name an address, with links to Flows and to sheets. */
+/** Lists the rules that name an address, with links to the view `flows` and to sheets. */
 export function RulesOf(props: { readonly address: string; readonly isWritable: boolean }) {
   const rules = useRules();
   const found = () => rules().filter((rule) => namesAddress(rule, props.address));

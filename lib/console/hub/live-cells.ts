@@ -21,7 +21,7 @@ const leastDrawMs = 25;
 export interface LiveParameter {
   /** The value; undefined if the value is unknown. The value of a trigger that has fired is 1. */
   readonly value: Accessor<Value | undefined>;
-  /** The same value for display as text, updated no more often than a person can read. The last value always appears. */
+  /** The same value as text for display, updated no more often than a person can read. The last value always appears. */
   readonly readable: Accessor<Value | undefined>;
   /** The number of changes and firings after the first value. Each increment causes an animation on the page. */
   readonly moves: Accessor<number>;

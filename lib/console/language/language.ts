@@ -10,7 +10,7 @@ export type Language = (typeof languages)[number];
 
 /** The sign-in page reads the choice under the same key. */
 const storageKey = 'patchbay-language';
-/** The parameter of the URL that chooses a language and keeps it in the browser, for kiosks: `/hub/?lang=de`. */
+/** The URL parameter that chooses a language and keeps it in the browser, for kiosks: `/hub/?lang=de`. */
 export const languageParameter = 'lang';
 
 const page = (globalThis as { location?: { readonly search: string } }).location; // specs use some of the modules without a page
@@ -20,7 +20,7 @@ const preferred = page === undefined ? [] : [asked, recall(storageKey), ...navig
 /** The language that the browser prefers, with its region, such as `de-CH`. */
 const tag = preferred.find((one) => isLanguage(one?.slice(0, 2))) ?? 'en';
 
-/** The language of the page. It does not change: another language needs another page. */
+/** The language of the page. The language never changes while the page is open. */
 export const language = tag.slice(0, 2) as Language;
 /** The locale for dates and times. English times have 24 hours. */
 export const locale = language === 'en' ? 'en-GB' : language;
@@ -64,7 +64,7 @@ export function t(text: Text, ...values: readonly (string | number)[]): string {
   });
 }
 
-/** Returns a word of the hub, such as a state, in the language of the page. A word without a translation stays as it is. */
+/** Translates a word from the hub, such as a state, into the language of the page. A word without a translation stays as it is. */
 export function said(word: string): string {
   return table.get(word) ?? word;
 }

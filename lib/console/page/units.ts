@@ -40,7 +40,7 @@ export function formatClock(time: string | number): string {
   return `${clock.format(date)}.${String(date.getMilliseconds()).padStart(3, '0')}`;
 }
 
-/** Formats a time of today as `14:03:07.250`, and any other time as `21 Nov, 14:03:07.250`. */
+/** Formats a time on the current day as `14:03:07.250`, and any other time as `21 Nov, 14:03:07.250`. */
 export function formatMoment(time: string | number): string {
   const date = new Date(time);
   const isToday = date.toDateString() === new Date().toDateString();

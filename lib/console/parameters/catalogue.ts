@@ -28,7 +28,7 @@ export interface Catalogue {
 const accessNames: Readonly<Record<string, Access>> = { rw: 'read-write', 'r-': 'read-only', '-w': 'write-only' };
 
 /**
- * Loads the catalogue, and loads it again whenever parameters were added, removed or changed, until the calling reactive scope is disposed.
+ * Loads the catalogue, and loads it again whenever parameters are added, removed or changed, until the calling reactive scope is disposed.
  */
 export function useCatalogue(): { catalogue: Accessor<Catalogue | undefined>; error: Accessor<string> } {
   const [catalogue, setCatalogue] = createSignal<Catalogue>();

@@ -22,7 +22,7 @@ const digits = 12;
 export interface FaderValue {
   /** The value that the fader shows; undefined if the value is unknown. */
   readonly shown: Accessor<Value | undefined>;
-  /** The same value for display as text, updated no more often than a person can read. */
+  /** The same value as text for display, updated no more often than a person can read. */
   readonly readable: Accessor<Value | undefined>;
   /** Whether the value was set by the user. */
   readonly isOwn: Accessor<boolean>;

@@ -108,7 +108,7 @@ export function Events(props: WidgetProps<'events'>) {
   );
 }
 
-/** Requests the recorded events of a parameter in the last day. Errors: the same as `getJson`; without a store, a `Refusal`. */
+/** Requests the recorded events of a parameter in the last day. Errors: the same as for `getJson`; without a store, a `Refusal`. */
 async function askPast(address: string): Promise<EventList['events']> {
   return (await getJson<EventList>(`/hub/events/${pathOf(address)}?from=-24h`)).events ?? [];
 }

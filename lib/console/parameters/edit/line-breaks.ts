@@ -3,7 +3,7 @@
 
 const breaks = /\r\n|\r|\n/g;
 
-/** Returns a text in the form to which a text area normalizes it, with a line feed for each line break. */
+/** Returns the text as a text area normalizes it, with a line feed for each line break. */
 export function withLineFeeds(text: string): string {
   return text.replace(breaks, '\n');
 }

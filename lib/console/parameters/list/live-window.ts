@@ -154,7 +154,7 @@ interface FreshMarks {
  * Marks rows whose value has changed, and calls `setFresh` when a mark appears or disappears, until the calling reactive scope is disposed.
  */
 function createFreshMarks(setFresh: (address: string, isFresh: boolean) => void): FreshMarks {
-  /** When each mark ends, by address, the earliest first. The number of marks is limited by the rows in view. */
+  /** When each mark ends, keyed by address, the earliest first. The number of marks is limited by the rows in view. */
   const marked = new Map<string, number>();
   let fading: ReturnType<typeof setTimeout> | undefined;
   onCleanup(() => clearTimeout(fading));

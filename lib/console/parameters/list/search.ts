@@ -12,7 +12,7 @@ export interface Searched {
 
 export type SearchMode = (typeof searchModes)[number];
 
-/** Returns the indexes of the addresses that match a search, in order. Errors: a `SyntaxError` for an invalid regular expression. */
+/** Returns the indexes of the addresses that match a search, in order. Errors: a `SyntaxError` if the regular expression is invalid. */
 export function search({ addresses, lowered }: Searched, mode: SearchMode, text: string): Int32Array {
   const matches = matcherOf(mode, text);
   const source = mode === 'text' ? lowered : addresses;
