@@ -184,7 +184,7 @@ interface Palette {
 const kind = <const Type extends string>(type: Type, about: string, palette: Palette = {}) =>
   z.literal(type).meta({ description: about, ...palette });
 
-/** The schema for each widget type, by the type's name. The widgets in a group are checked one by one. */
+/** The schema for each widget type, keyed by the type's name. The widgets in a group are checked one by one. */
 export const widgetSchemas = {
   label: z.strictObject({
     type: kind('label', 'A heading or a note'),

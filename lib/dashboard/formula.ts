@@ -16,7 +16,7 @@ export type Formula =
   | { readonly ask: LookUp; readonly address: string }
   | { readonly operator: string; readonly of: readonly Formula[] };
 
-/** Looks up a parameter, as asked by a formula. Returns undefined if the result is unknown. */
+/** Looks up a parameter for a formula. Returns undefined if the result is unknown. */
 export type Answer = (ask: LookUp, address: string) => Value | undefined;
 
 /** Returns the addresses of the parameters that a formula reads. */
@@ -25,7 +25,7 @@ export function addressesOfFormula(formula: Formula | undefined): string[] {
   return 'ask' in formula ? [formula.address] : formula.of.flatMap(addressesOfFormula);
 }
 
-/** Returns the value of a formula. Errors: an unknown parameter, and operands that an operator does not accept. */
+/** Returns the value of a formula. Throws if a parameter is unknown, or if an operator does not accept an operand. */
 export function evaluate(formula: Formula, answer: Answer): Value {
   if ('value' in formula) return formula.value;
   if ('ask' in formula) {
