@@ -45,7 +45,7 @@ interface Color {
   readonly max: readonly number[];
 }
 
-/** The color models, by name. */
+/** The color models, keyed by name. */
 export const colors: Readonly<Record<string, Color>> = {
   rgb: { names: ['red', 'green', 'blue'], keys: ['r', 'g', 'b'], max: [255, 255, 255] },
   rgbw: { names: ['red', 'green', 'blue', 'white'], keys: ['r', 'g', 'b', 'w'], max: [255, 255, 255, 255] },

@@ -107,7 +107,7 @@ class Leaf {
 export class TreePattern implements Matcher {
   readonly text: string;
   readonly names = new Set<string>();
-  /** The constant values in the example, by path. */
+  /** The constant values in the example, keyed by path. */
   readonly literals = new Map<string, Value>();
   readonly #root: Node;
 
