@@ -37,7 +37,7 @@ export const pointInTime = 'patchbay.Timestamp';
 /** The CEL type name of a duration. */
 export const timeSpan = 'patchbay.Duration';
 
-/** The operators on points in time and durations, by their CEL signature. */
+/** The operators on points in time and durations, keyed by their CEL signature. */
 export const timeOperators: readonly (readonly [signature: string, compute: (a: Timed, b: Timed) => unknown])[] = [
   [`${pointInTime} - ${pointInTime}: ${timeSpan}`, (a, b) => new TimeSpan(a.ms - b.ms)],
   [`${pointInTime} - ${timeSpan}: ${pointInTime}`, (a, b) => new PointInTime(a.ms - b.ms)],
