@@ -7,8 +7,8 @@ import type { Value } from '../model/value.ts';
 import type { FlowTest } from './check/tests/test-schema.ts';
 
 /**
- * The parameters of an installation, by address: `{ 'desk/lamp': { type: 'B'; access: 'read-write' } }`. The declaration file written by
- * `patchbay types` fills in this interface. While the interface is empty, any address is accepted.
+ * The parameters of an installation, keyed by address: `{ 'desk/lamp': { type: 'B'; access: 'read-write' } }`. The declaration file written
+ * by `patchbay types` fills in this interface. While the interface is empty, any address is accepted.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: filled in by declaration merging
 export interface Installation {}
@@ -120,11 +120,11 @@ export type FlowRule =
  * the file.
  */
 export interface FlowDefinition<Connection> {
-  /** The settings of connections, by Connection ID, as in JSON5. */
+  /** The settings of connections, keyed by Connection ID, as in JSON5. */
   readonly connections?: Readonly<Record<string, Connection>>;
   readonly rules?: (on: On) => readonly FlowRule[];
   readonly tests?: readonly FlowTest[];
-  /** Metadata of parameters, by address or glob: `{ 'desk/level': { label: 'Mic 1', unit: 'dB' } }`. */
+  /** Metadata of parameters, keyed by address or glob: `{ 'desk/level': { label: 'Mic 1', unit: 'dB' } }`. */
   readonly describe?: Readonly<Record<string, About>>;
   /** true means that all rules in the file are shadow rules. */
   readonly shadow?: boolean;

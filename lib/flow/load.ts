@@ -29,7 +29,7 @@ export interface Tried {
 export class FlowLoader {
   readonly #paths: readonly string[];
   readonly #loadTypes: LoadTypes;
-  /** The connection types that the flow files use, by name. */
+  /** The connection types that the flow files use, keyed by name. */
   readonly #used = new Map<string, AnyConnectionType>();
   readonly #check = new FlowCheck(this.#used);
   readonly #kept: KeptFiles = new Map();

@@ -35,7 +35,7 @@ export interface Plan {
    */
   readonly lineAbout?: (connectionId: string, reason: string) => string | undefined;
   readonly tests: readonly TestPlan[];
-  /** Metadata of parameters, by address or glob; later entries take precedence. */
+  /** Metadata of parameters, keyed by address or glob; later entries take precedence. */
   readonly describes?: readonly Described[];
   /** The absolute paths of the templates that flow files use. */
   readonly templates: readonly string[];
@@ -78,7 +78,7 @@ export interface ConnectionPlan extends ConnectionInputs {
 
 /** The parameters to which a connection listens, and its position among the work that waits until a turn has settled. */
 export interface ConnectionInputs {
-  /** The addresses of the parameters to which the connection listens, by input name. */
+  /** The addresses of the parameters to which the connection listens, keyed by input name. */
   readonly inputs: Readonly<Record<string, string>>;
   readonly inputTypes: InputTypes;
   /**
@@ -168,8 +168,8 @@ export interface Sources {
 }
 
 /**
- * The values of named sources, by name. An unknown value is missing. A trigger is represented by a boolean, true if the trigger fired in the
- * turn.
+ * The values of named sources, keyed by name. An unknown value is missing. A trigger is represented by a boolean, true if the trigger fired
+ * in the turn.
  */
 export type NamedValues = Record<string, Value>;
 

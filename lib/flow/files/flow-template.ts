@@ -16,7 +16,7 @@ const sections = ['$schema', 'variables', 'connections', 'rules', 'tests'];
 /** A template as read. `data` is the flow file from which each instance is created. */
 export interface Template extends FlowFile {
   readonly text: string;
-  /** Default values for variables that an instance does not set, by variable name. */
+  /** Default values for variables that an instance does not set, keyed by variable name. */
   readonly defaults: Readonly<Record<string, unknown>>;
 }
 

@@ -22,7 +22,7 @@ interface KeptFile {
   readonly files: ReadonlyMap<string | undefined, FlowFile>;
 }
 
-/** The flow files as last read, by name. When a file is read again, its unchanged parts remain the same objects. */
+/** The flow files as last read, keyed by name. When a file is read again, its unchanged parts remain the same objects. */
 export type KeptFiles = Map<string, KeptFile>;
 
 /** How to read flow files that are not saved yet. `added` contains the names of files that are not on disk yet. */

@@ -29,7 +29,7 @@ export class FollowedPlaces {
   readonly #listener: PlaceListener;
   readonly #folders = new Map<string, WatchedFolder>();
   #paths: readonly string[] = [];
-  /** The target of each path, by path, as last determined. */
+  /** The target of each path, keyed by path, as last determined. */
   #places: ReadonlyMap<string, Place> = new Map();
   /** The absolute paths of the files to which the followed paths lead. */
   #files: ReadonlySet<string | undefined> = new Set();

@@ -46,7 +46,7 @@ export class Awaits {
     this.#end = undefined;
   }
 
-  /** Returns the place at which the top level of each file created its last promise, by the file's absolute path. */
+  /** Returns the place at which the top level of each file created its last promise, keyed by the file's absolute path. */
   last(): ReadonlyMap<string, Frame> {
     const inOrder = [...this.#stacks.slice(this.#count % maxKept), ...this.#stacks.slice(0, this.#count % maxKept)];
     const frames = inOrder.flatMap((kept) => frameOf(sitesOf(kept)) ?? []);

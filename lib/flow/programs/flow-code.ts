@@ -31,7 +31,7 @@ export interface FlowFault {
   readonly message: string;
 }
 
-/** The name of the flow on whose behalf the current code runs, such as code in a timer, a promise or a socket. */
+/** The name of the flow on whose behalf the current code is running, even if the code was called by a timer, a promise or a socket. */
 export const inFlow = new AsyncLocalStorage<string>();
 
 const numbers = new Map<string, number>();

@@ -26,8 +26,8 @@ export interface ProgramOptions {
 }
 
 /**
- * The latest import of each file content in this process, by path and content. Node.js keeps the import, so the content does not
- * need another trial.
+ * The latest import of each file content in this process, keyed by path and content. Node.js keeps the import, so the content does not need
+ * another trial.
  */
 const imported = new Map<string, ImportedCode>();
 /**
@@ -37,7 +37,7 @@ const imported = new Map<string, ImportedCode>();
 const failures = new Map<string, number>();
 
 interface ImportedCode extends FlowCode {
-  /** The version under which each of the flow's files is imported, by absolute path. */
+  /** The version under which each of the flow's files is imported, keyed by absolute path. */
   readonly versions: ReadonlyMap<string, string>;
 }
 

@@ -1,7 +1,7 @@
 // The global objects shared by all code on a thread, which a flow must not change.
 import { syncBuiltinESMExports } from 'node:module';
 
-/** Returns every shared function of the language and of Node.js, by name: `JSON.parse`, `Map.prototype.get`. */
+/** Returns every shared function of the language and of Node.js, keyed by name: `JSON.parse`, `Map.prototype.get`. */
 export function readGlobals(): ReadonlyMap<string, unknown> {
   const found = new Map<string, unknown>();
   visitGlobals((owner, prefix) => {

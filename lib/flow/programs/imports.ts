@@ -12,7 +12,7 @@ import { isOwnCode, maxFlowBytes, versionOf } from './flow-code.ts';
 import { versionOfFile } from './left-out.ts';
 import { describeThrown } from './stack.ts';
 
-/** The absolute paths of the files that each file imports, by the absolute path of the importing file. */
+/** The absolute paths of the files that each file imports, keyed by the absolute path of the importing file. */
 export type Imports = Readonly<Record<string, readonly string[]>>;
 
 /** Returns the absolute paths of a file and of all files that it imports, directly or indirectly. */
@@ -23,7 +23,7 @@ export function filesOf(path: string, imports: Imports, found = new Set<string>(
   return found;
 }
 
-/** Returns the versions of a flow's files, by absolute path. A version identifies the content of the file and of all its imports. */
+/** Returns the versions of a flow's files, keyed by absolute path. A version identifies the content of the file and of all its imports. */
 export function versionsOf(path: string, imports: Imports): Map<string, string> {
   const files = [...filesOf(path, imports)];
   const contents = new Map(files.map((file) => [file, versionOfFile(file)]));

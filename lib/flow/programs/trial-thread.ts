@@ -87,7 +87,7 @@ const failedImports = new Map<unknown, FailedImport>();
 const awaits = new Awaits();
 /** The absolute path of the flow on trial. */
 let tried = '';
-/** The globals, by name, as they were before the first trial. */
+/** The globals, keyed by name, as they were before the first trial. */
 let globals: ReturnType<typeof readGlobals>;
 void start();
 

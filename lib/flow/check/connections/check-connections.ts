@@ -248,7 +248,7 @@ class ClaimCheck {
 // Checks the inputs of connections: their addresses across files, settings that depend on the types of the inputs, and cycles across
 // connections. Then determines the order of the connections that listen to one another.
 
-/** The input addresses of the connections, by Connection ID and input name. */
+/** The input addresses of the connections, keyed by Connection ID and input name. */
 type Inputs = ReadonlyMap<string, Readonly<Record<string, string>>>;
 
 /** Checks the inputs of all connections. Returns the inputs by Connection ID. */

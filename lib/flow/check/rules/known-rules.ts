@@ -87,7 +87,10 @@ const nothing: readonly never[] = [];
 
 type SortedRule = Pick<RulePlan, 'to' | 'isEnabled' | 'isShadow' | 'body'>;
 
-/** Returns the positions in the settle order: of the rules, by index, and of the connections with inputs between them, by Connection ID. */
+/**
+ * Returns the positions in the settle order: of the rules, keyed by index, and of the connections with inputs between them, keyed by
+ * Connection ID.
+ */
 export function settleOrderOf(
   rules: readonly SortedRule[],
   connections: readonly ConnectionPlan[],
@@ -114,9 +117,9 @@ export function settleOrderOf(
     return reading;
   };
   /**
-   * Yields the rules, by index, and the connections, by ID, that must precede a rule or connection. All readers of an address share its
-   * writers: a writer that was visited once is already sorted and is not needed again, so many readers of many writers cost no more than
-   * few readers of few.
+   * Yields the indexes of the rules and the IDs of the connections that must precede a rule or connection. All readers of an address share
+   * its writers: a writer that was visited once is already sorted and is not needed again, so many readers of many writers cost no more
+   * than few readers of few.
    */
   function* dependencies(node: number | string): Generator<number | string, void, void> {
     const addresses = typeof node === 'string' ? listening.get(node)! : sourcesOf(rules[node]!);

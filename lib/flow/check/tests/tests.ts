@@ -77,7 +77,7 @@ export function checkSteps(
   return new StepCheck(hub, devices, played).steps(stepsLocation, parsed, fromMs);
 }
 
-/** Checks initial parameter values, by address, that do not come from a file. */
+/** Checks initial parameter values, keyed by address, that do not come from a file. */
 export function checkGiven(
   location: SourceLocation,
   given: Readonly<Record<string, unknown>>,

@@ -50,7 +50,7 @@ export class HubPersistence implements PersistencePort {
   readonly auditEvents$: Observable<AuditEvent> = this.#auditEvents.asObservable();
   readonly #renamed = new Subject<Rename>();
   readonly renamed$: Observable<Rename> = this.#renamed.asObservable();
-  /** The renames in the current reload, by the address that the reload removes. */
+  /** The renames in the current reload, keyed by the address that the reload removes. */
   #renames: ReadonlyMap<string, Rename> = new Map();
   readonly #restored = new Subject<void>();
   /** Emits when a store has restored its values. Hot, replays nothing, synchronous, never completes, never errors. */
@@ -58,8 +58,8 @@ export class HubPersistence implements PersistencePort {
   /** The Connection ID of the store; undefined if the hub has no store. */
   #store: string | undefined;
   /**
-   * The stored values whose parameters are not declared, by address, the oldest first. A parameter receives its value when a reload declares
-   * it again, such as after a mistake in a flow file has been corrected.
+   * The stored values whose parameters are not declared, keyed by address, the oldest first. A parameter receives its value when a reload
+   * declares it again, such as after a mistake in a flow file has been corrected.
    */
   readonly #aside = new Map<string, { readonly kept: KeptValue; readonly store: string }>();
   #installation = installationOf({ connections: [], files: [], templates: [], furtherFiles: [] });
@@ -69,12 +69,12 @@ export class HubPersistence implements PersistencePort {
   #lastOffset = Number.NaN;
   /** Ends the wait for the store's values; undefined if the hub is not waiting for a store. */
   #endWait: (() => void) | undefined;
-  /** The unfinished work of connections from the hub's last run, by Connection ID and name, until each connection starts. */
+  /** The unfinished work of connections from the hub's last run, keyed by Connection ID and name, until each connection starts. */
   readonly #recalled = new Map<string, ReadonlyMap<string, unknown>>();
-  /** Functions that return the unfinished work, by Connection ID and name. */
+  /** Functions that return the unfinished work, keyed by Connection ID and name. */
   readonly #known = new Map<string, Map<string, Read>>();
   readonly #changed = new Map<string, Set<string>>();
-  /** The state left by stopped connections for their next runs, by Connection ID. */
+  /** The state left by stopped connections for their next runs, keyed by Connection ID. */
   readonly #left = new Map<string, { readonly type: string; readonly what: unknown }>();
 
   /** `clock` returns the time that connections use, in milliseconds; `timeOfDay` returns milliseconds since 1970. */
@@ -296,7 +296,7 @@ export class HubPersistence implements PersistencePort {
     if (this.hasStore) this.#change(hubId, name, read);
   }
 
-  /** Returns the data that an earlier run of the hub stored about itself, by name. The data is returned only once. */
+  /** Returns the data that an earlier run of the hub stored about itself, keyed by name. The data is returned only once. */
   takeRemembered(): ReadonlyMap<string, unknown> {
     const recalled = this.#recalled.get(hubId);
     this.#recalled.delete(hubId);

@@ -32,7 +32,7 @@ export interface RunningConnection {
 export type ComingConnection = Omit<RunningConnection, 'supervisor' | 'hold'>;
 
 /**
- * Creates a connection that is about to start from a plan. For a gateway, the whole plan is kept, because a refused reload declares the
+ * Creates, from a plan, a connection that is about to start. For a gateway, the whole plan is kept, because a refused reload declares the
  * gateway again.
  */
 export function toRun(plan: ConnectionPlan): ComingConnection {

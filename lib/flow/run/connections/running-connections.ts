@@ -107,8 +107,8 @@ export class RunningConnections {
   }
 
   /**
-   * Starts, stops or restarts a connection, until a reload changes its settings. Errors: `not-found` with the nearest name, `conflict` if
-   * the connection's state does not allow the action.
+   * Starts, stops or restarts a connection, until a reload changes its settings. Errors: `not-found`, which suggests the most similar name;
+   * `conflict` if the connection's state does not allow the action.
    */
   control(id: string, action: ConnectionAction, by: Origin, term?: SwitchTerm): ConnectionStatus {
     const connection = this.#running.get(id);
@@ -153,8 +153,8 @@ export class RunningConnections {
   }
 
   /**
-   * Returns the recent frames of a connection with a number greater than `after`, with secrets masked. Errors: `not-found` with the nearest
-   * name.
+   * Returns the recent frames of a connection with a number greater than `after`, with secrets masked. Errors: `not-found`, which suggests
+   * the most similar name.
    */
   wire(id: string, after: number): readonly ShownFrame[] {
     const connection = this.#running.get(id);

@@ -383,7 +383,7 @@ class OwnParameters {
   readonly #graph: Graph;
   readonly #owner: Origin;
   readonly #log: Log;
-  /** The parameters that were found so far, by Parameter ID. */
+  /** The parameters that were found so far, keyed by Parameter ID. */
   readonly #found = new Map<string, ParameterNode>();
   /** The functions of inboxes that have a subscriber, by parameter, along with the declared functions that they replace. */
   readonly #accepted = new Map<StateNode, { readonly accept: StateNode['accept']; declared: StateNode['accept'] }>();

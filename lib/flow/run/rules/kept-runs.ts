@@ -140,7 +140,7 @@ export abstract class KeptRuns {
     if (this.#count > 0) this.#detailsOfNewest().error ??= cutText(message, keptLength);
   }
 
-  /** Returns the kept runs for display, latest first. `to` contains the rule's destinations. */
+  /** Returns the kept runs in a form suitable for display, latest first. `to` contains the rule's destinations. */
   protected describe(to: readonly string[]): RuleRun[] {
     const length = Math.min(this.#count, keptRuns);
     return Array.from({ length }, (_, before) => this.#describe((this.#count - 1 - before) % keptRuns, to));

@@ -23,7 +23,7 @@ export interface RuleName {
   readonly file?: string | undefined;
 }
 
-/** The reason why a rule does not run normally, for display. */
+/** The reason why a rule is not running normally, in a form suitable for display. */
 interface Problem {
   readonly reason: string;
   readonly until: number;

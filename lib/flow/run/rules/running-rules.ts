@@ -107,7 +107,7 @@ export class RunningRules {
     for (const rule of this.#rules) yield this.#statusOf(rule);
   }
 
-  /** Returns the most recent runs of the rules with a name. Errors: `not-found`, with the nearest name. */
+  /** Returns the most recent runs of the rules with a name. Errors: `not-found`, which suggests the most similar name. */
   runsOf(name: string): RuleRuns[] {
     const stopped = this.#named(name).filter(({ started }) => started === undefined);
     const running = stopped.length < this.#named(name).length ? this.#runtime.traces.runsOf(name) : [];
@@ -129,7 +129,7 @@ export class RunningRules {
     return { coming, leaving: this.#leaving(coming), switches, placeOf };
   }
 
-  /** Returns which rules a change would stop and start, by name. */
+  /** Returns the names of the rules that a change would stop and start. */
   preview({ coming, leaving }: RuleChange): Difference {
     const come = coming.filter((rule) => this.#shallRun(rule) && rule.before?.started === undefined);
     const names = (rules: readonly { plan: RulePlan }[]) => rules.map(({ plan }) => plan.name);
@@ -226,8 +226,8 @@ export class RunningRules {
   }
 
   /**
-   * Switches a rule on or off until it is switched again or its text changes. Errors: `not-found` with the nearest name, `conflict` if
-   * several rules have the name.
+   * Switches a rule on or off until it is switched again or its text changes. Errors: `not-found`, which suggests the most similar name;
+   * `conflict` if several rules have the name.
    */
   switch(name: string, file: string | undefined, isEnabled: boolean, by: Origin, term?: SwitchTerm): RuleStatus {
     const found = this.#find(name, file);
@@ -327,7 +327,7 @@ export class RunningRules {
     return rule;
   }
 
-  /** Returns the rules with a name. Errors: `not-found`, with the nearest name. */
+  /** Returns the rules with a name. Errors: `not-found`, which suggests the most similar name. */
   #named(name: string): RunningRule[] {
     const found = this.#rules.filter(({ plan }) => plan.name === name);
     if (found.length > 0) return found;

@@ -14,7 +14,7 @@ import { KeptRuns } from './kept-runs.ts';
 /** How long a rule is recorded in detail after its trace was read, in milliseconds. */
 const watchedMs = 300_000;
 
-/** The rule to which a trace belongs, by name and file. */
+/** The rule to which a trace belongs, identified by its name and file. */
 export interface TracedRule {
   readonly name: string;
   readonly file: string;
@@ -28,7 +28,7 @@ export interface Traces {
    * undefined for any other rule.
    */
   open(rule: TracedRule, copies: Parameter | undefined): RuleTrace;
-  /** Returns the most recent runs of the rules with this name. Errors: `not-found`, with the nearest name. */
+  /** Returns the most recent runs of the rules with this name. Errors: `not-found`, which suggests the most similar name. */
   runsOf(name: string): RuleRuns[];
 }
 

@@ -122,8 +122,8 @@ const outside: SchedulerLike = {
 };
 
 /**
- * The default scheduler for operators in the streams of rules. The scheduler tracks causes and uses the hub's time, which is independent of
- * the system clock.
+ * The default scheduler for operators in the streams of rules. The scheduler tracks causes and uses the hub's time, which is not affected
+ * by adjustments to the system clock.
  */
 export const streamScheduler: SchedulerLike = {
   now() {
