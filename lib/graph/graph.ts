@@ -248,7 +248,7 @@ export class Graph extends ParameterTable {
     });
   }
 
-  /** Writes to an address and returns the converted value. Errors: the same as `writeTo`, and `unknown-parameter`. */
+  /** Writes to an address and returns the converted value. Errors: the same as for `writeTo`, and `unknown-parameter`. */
   write(address: string, input: unknown, origin: Origin): Value {
     return this.writeTo(this.get(address), input, origin);
   }
@@ -300,7 +300,7 @@ export class Graph extends ParameterTable {
 
   /**
    * Writes to a parameter of another hub. A separate method, because V8 inlines `writeTo` only while `writeTo` is short. Errors: the same
-   * as `writeTo`.
+   * as for `writeTo`.
    */
   #writeElsewhere(node: ParameterNode, input: unknown, origin: Origin): Value {
     if (node.access === 'read-only' || node.remote === undefined) throw readOnly(node);
@@ -336,7 +336,9 @@ export class Graph extends ParameterTable {
     );
   }
 
-  /** Writes on behalf of another hub, which has counted the hops. Errors: the same as `writeTo`, and `conflict` beyond the hop limit. */
+  /**
+   * Writes on behalf of another hub, which has counted the hops. Errors: the same as for `writeTo`, and `conflict` beyond the hop limit.
+   */
   writeFor(node: ParameterNode, input: unknown, origin: Origin, cause: Change | undefined, hop: number): Value {
     if (hop <= maxHops) return this.writeTo(node, input, origin, cause, hop);
     this.#dropped.next(new DroppedWrite('hops', new PendingChange(node, 1, origin, cause, hop, this.now())));
@@ -355,7 +357,7 @@ export class Graph extends ParameterTable {
 
   /**
    * Restores the value that a parameter had in an earlier run of the hub, with a new revision and the old time. No observers are notified,
-   * so call this before anything is running. Errors: the same as `writeTo`, except `read-only`.
+   * so call this before anything is running. Errors: the same as for `writeTo`, except `read-only`.
    */
   restore(node: StateNode, restored: Restored, origin: Origin): void {
     const value = node.accept === undefined ? convert(node.type, restored.value) : node.accept(restored.value);
@@ -369,7 +371,7 @@ export class Graph extends ParameterTable {
 
   /**
    * Sets a value that a device had before this hub connected to the device. Notifies all observers except those that act on changes, such
-   * as rules. Errors: the same as `writeTo`.
+   * as rules. Errors: the same as for `writeTo`.
    */
   show(node: StateNode, input: unknown, origin: Origin): void {
     const value = convert(node.type, input);
