@@ -40,7 +40,7 @@ export function ownFolderOf(paths: readonly string[], isFolder: boolean): string
 
 /**
  * Finds a flow file by its name. `known` contains the names of files that the hub has loaded; any other name must belong to a new file in
- * one of the folders. Errors: `bad-request` for an unsafe name, `not-found`.
+ * one of the folders. Errors: `bad-request` if the name is unsafe, `not-found`.
  */
 export async function findFile(
   name: string,

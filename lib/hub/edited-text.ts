@@ -18,7 +18,7 @@ export const maxTries = 5;
 /** The maximum total length of the kept texts, in characters. Displayed texts are kept because later edits may be based on them. */
 const maxKnownLength = 16 * 1024 * 1024;
 
-/** Texts that clients have read, by ETag, oldest first. */
+/** Texts that clients have read, keyed by ETag, oldest first. */
 export class KnownTexts {
   readonly #texts = new Map<string, string>();
   #length = 0;
@@ -97,7 +97,7 @@ export function treeOf(text: string): NonNullable<Source['tree']> {
 
 // The secrets in the texts. What users see contains `***` in place of secrets, and edits leave secrets as they are.
 
-/** Returns a text without its secrets, or only `***` if the text is not valid JSON5. */
+/** Returns the text without its secrets, or only `***` if the text is not valid JSON5. */
 export function shown(text: string): string {
   try {
     return withoutSecretTexts(text);
@@ -106,7 +106,7 @@ export function shown(text: string): string {
   }
 }
 
-/** Returns a text in which `***` replaces the secrets, in the same quotes. Throws if the text is not valid JSON5. */
+/** Returns the text with each secret replaced by `***`, keeping its quotes. Throws if the text is not valid JSON5. */
 export function withoutSecretTexts(text: string): string {
   expectJson5(text);
   let masked = '';

@@ -86,7 +86,7 @@ export interface EditorParts extends EditOptions {
   readonly loader: FlowLoader;
   /** Runs work, during which no flow files are loaded. */
   readonly exclusively: <Result>(work: () => Promise<Result>) => Promise<Result>;
-  /** Loads and runs the saved files. Call this only within `exclusively`. Errors: the same as `Reloader.reload`. */
+  /** Loads and runs the saved files. Call this only within `exclusively`. Errors: the same as for `Reloader.reload`. */
   readonly reload: (by: Origin, comment: string, renames?: readonly Rename[]) => Promise<Reload>;
   readonly runInShadow: (plan: Plan) => ShadowReport;
   /** Returns the connections and rules that a plan would start and stop. */

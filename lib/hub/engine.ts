@@ -46,10 +46,10 @@ export class Engine {
   readonly rules: RunningRules;
   readonly connections: RunningConnections;
   readonly leadership: HubLeadership;
-  /** Receives the data that an earlier run of the hub has stored about the hub itself, by name. */
+  /** Receives the data that an earlier run of the hub has stored about the hub itself, keyed by name. */
   onRemembered: (remembered: ReadonlyMap<string, unknown>) => void = () => {};
   readonly #switches: ManualSwitches;
-  /** The data that an earlier run has stored about the hub itself, by name, adopted before the start. */
+  /** The data that an earlier run has stored about the hub itself, keyed by name, adopted before the start. */
   #remembered: ReadonlyMap<string, unknown> = new Map();
   readonly #log: Journal;
   readonly #scheduler: SchedulerLike;
@@ -128,7 +128,7 @@ export class Engine {
     return { connections, rules: this.rules.diff({ ...plan, rules }, connections.gone) };
   }
 
-  /** Switches a rule on or off, and records the switch in the log and the store. Errors: the same as `RunningRules.switch`. */
+  /** Switches a rule on or off, and records the switch in the log and the store. Errors: the same as for `RunningRules.switch`. */
   switchRule(name: string, file: string | undefined, isEnabled: boolean, by: Origin, term?: SwitchTerm): RuleStatus {
     const status = this.rules.switch(name, file, isEnabled, by, term);
     const after = isEnabled ? 'on' : 'off';

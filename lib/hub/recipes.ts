@@ -21,7 +21,7 @@ export interface Recipe {
   readonly text: string;
   /** The file extension of the recipe, `.json5` or `.ts`. */
   readonly ending: string;
-  /** The files to which the recipe refers, by path relative to its folder. */
+  /** The files to which the recipe refers, keyed by path relative to its folder. */
   readonly companions: ReadonlyMap<string, string>;
 }
 
@@ -32,8 +32,8 @@ interface RecipeVariable {
 }
 
 /**
- * The dummies that replace devices, by Connection ID. For each connection, a map from Parameter ID to the rest of the line that declares
- * the parameter.
+ * The dummies that replace devices, keyed by Connection ID. For each connection, a map from Parameter ID to the rest of the line that
+ * declares the parameter.
  */
 type StandIns = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
@@ -51,7 +51,7 @@ export async function listRecipes(): Promise<Recipe[]> {
   return Promise.all(files.filter(isRecipe).map((file) => readOne(file, files)));
 }
 
-/** Reads a recipe from the cookbook. Errors: `bad-request` for an unknown name, with the most similar name. */
+/** Reads a recipe from the cookbook. Errors: `bad-request` if the name is unknown; the message suggests the most similar one. */
 export async function readRecipe(name: string): Promise<Recipe> {
   const files = await listFiles();
   const byName = new Map(files.filter(isRecipe).map((file) => [nameOf(file), file]));
@@ -110,7 +110,7 @@ function variablesOf(text: string): RecipeVariable[] {
   return [...block.matchAll(variableLine)].map(([, name = '', usual = '', about = '']) => ({ name, usual, about }));
 }
 
-/** Checks the value given for a variable of a recipe. Errors: `bad-request` for an unknown variable or an invalid address. */
+/** Checks the value given for a variable of a recipe. Errors: `bad-request` if the variable is unknown or the address is invalid. */
 export function checkGiven({ variables }: Recipe, name: string, value: string): void {
   const names = variables.map((one) => one.name);
   const variable = variables.find((one) => one.name === name);
@@ -129,7 +129,7 @@ export function checkGiven({ variables }: Recipe, name: string, value: string): 
 }
 
 /**
- * Returns a recipe whose variables have the values that a copy uses if none are given: a device whose usual connection already exists has
+ * Returns a recipe whose variables have the values that a copy uses if none are given: a device whose usual connection already exists gets
  * another address.
  */
 export function withFreeAddresses(recipe: Recipe, own: string, around: Surroundings): Recipe {
@@ -282,7 +282,7 @@ function plainly(text: string): string {
 
 // Recipes for people who use a browser: those that consist of one JSON5 flow file.
 
-/** Returns the recipes that consist of one flow file, by topic. A dashboard next to the flow file is omitted. */
+/** Returns the recipes that consist of one flow file, sorted by topic. A dashboard next to the flow file is omitted. */
 export async function listForms(): Promise<RecipeForm[]> {
   return (await listRecipes()).filter(isOneFile).map((recipe) => {
     const { standIns } = standInRegion(recipe.text);
@@ -324,7 +324,7 @@ export async function fillForm(
   }
 }
 
-/** Checks the name of a copy, which is also the prefix of its Connection IDs. Errors: `bad-request` for an invalid name. */
+/** Checks the name of a copy, which is also the prefix of its Connection IDs. Errors: `bad-request` if the name is invalid. */
 export function expectOwnName(own: string): void {
   if (!/^(?!hub$)[a-z\d][a-z\d-]{0,47}$/.test(own))
     throw new HubError(

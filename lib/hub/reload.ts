@@ -80,13 +80,13 @@ export class Reloader {
     return working;
   }
 
-  /** Loads and runs the files as a part of exclusive work; `comment` is recorded in the audit. Errors: the same as `reload`. */
+  /** Loads and runs the files as a part of exclusive work; `comment` is recorded in the audit. Errors: the same as for `reload`. */
   reloadNow(by: Origin, comment: string): Promise<Reload> {
     this.#isInShadow = false;
     return this.#load((plan) => this.#apply(plan, by, comment), by);
   }
 
-  /** Runs the changes in the files, and in files saved from now on, in shadow until `reload`. Errors: the same as `reload`. */
+  /** Runs the changes in the files, and in files saved from now on, in shadow until `reload`. Errors: the same as for `reload`. */
   reloadInShadow(by?: Origin): Promise<ShadowReport> {
     this.#isInShadow = true;
     return this.#after(() => this.#load((plan) => this.#applyInShadow(plan), by));
