@@ -52,7 +52,7 @@ export function editJson5(text: string, ops: readonly EditOp[], orderOf: KeyOrde
   return { text: edit.text, splices: edit.splices };
 }
 
-/** Returns a text as it was before the splices. */
+/** Returns the text as it was before the splices. */
 export function undoSplices(text: string, splices: readonly Splice[]): string {
   let undone = text;
   for (const { at, removed, inserted } of splices.toReversed())

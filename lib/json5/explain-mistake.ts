@@ -256,7 +256,10 @@ function unquoted(part: string): string {
   return isText(part) ? part.slice(1, -1) : part;
 }
 
-/** Returns a token for display: a word or sign is unchanged; a quoted string is hidden, because it may be a secret whose key is damaged. */
+/**
+ * Returns a token in a form suitable for display: a word or sign is unchanged; a quoted string is hidden, because it may be a secret whose
+ * key is damaged.
+ */
 function shown({ part }: Token): string {
   if (isText(part)) return 'text in quotes';
   const line = part.split(lineBreak, 1)[0]!;
