@@ -42,7 +42,7 @@ interface Candidate {
 /** Counts the bytes in all buffers. When the limit is exceeded, makes the owner that holds the most bytes release memory. */
 export class Ledger {
   #mostBytes: number;
-  /** The owners that hold data, by name. */
+  /** The owners that hold data, keyed by name. */
   readonly #owners = new Map<string, Owner>();
   readonly #bytes = countKinds();
   readonly #letGo = countKinds();

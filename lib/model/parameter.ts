@@ -31,7 +31,7 @@ export interface About {
   readonly min?: number | undefined;
   readonly max?: number | undefined;
   readonly step?: number | undefined;
-  /** All possible values of the parameter, by name: `{ off: 0, on: 1 }`. */
+  /** All possible values of the parameter, keyed by name: `{ off: 0, on: 1 }`. */
   readonly choices?: Readonly<Record<string, Value>> | undefined;
   readonly description?: string | undefined;
   /** The class of the values. Meters are excluded from history and traces; undefined means a state. */

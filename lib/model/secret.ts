@@ -21,7 +21,9 @@ export function withoutValue(message: string): string {
   return message.replace(/, got .*$/s, `, got ${hidden}`);
 }
 
-/** Returns a text without user names and passwords in its addresses, with or without a scheme: `nats://***@10.0.0.5`, `***@10.0.0.5`. */
+/**
+ * Returns the text without the user names and passwords in its addresses, with or without a scheme: `nats://***@10.0.0.5`, `***@10.0.0.5`.
+ */
 export function withoutUserInfo(text: string): string {
   return text.replace(/([a-z][a-z\d+.-]*:\/\/|(?<![^\s"'`])(?=[^\s/?#"'`@:]*:[^/]))[^\s/?#"'`]*@/gi, `$1${hidden}@`);
 }
@@ -96,7 +98,7 @@ export function withoutSecretSettings(value: unknown, path: readonly (string | n
       );
 }
 
-/** Returns a path from the settings for display, or `***` if the path looks like the content of a file. */
+/** Returns a path from the settings in a form suitable for display, or `***` if the path looks like the content of a file. */
 export function shownPath(path: string): string {
   return /[\r\n]|-----BEGIN|^.{1025}/s.test(path) ? hidden : path;
 }

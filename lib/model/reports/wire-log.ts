@@ -34,7 +34,9 @@ export interface ShownFrame extends Omit<WireFrame, 'bytes' | 'fault'> {
 
 const escapes: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\\': '\\\\' };
 
-/** Converts a frame for display. `mask` replaces secrets with `***`, and `show` converts a frame in a binary protocol. */
+/**
+ * Converts a frame to a form suitable for display. `mask` replaces secrets with `***`, and `show` converts a frame in a binary protocol.
+ */
 export function showFrame(
   { bytes, fault, ...frame }: WireFrame,
   mask: (text: string) => string,
@@ -103,7 +105,7 @@ export class WireLog {
   #first = 0;
   /** The number of rows in use. */
   #count = 0;
-  /** The faults of refused frames, by frame number. */
+  /** The faults of refused frames, keyed by frame number. */
   readonly #faults = new Map<number, string>();
   #buffer = new Uint8Array(0);
   #end = 0;

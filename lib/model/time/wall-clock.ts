@@ -49,7 +49,7 @@ export function createWallClock({ wall, steady }: TimeSources = systemTime): Wal
   let lastSteady = steady();
   /** The last time that was returned. */
   let reported = lastWall;
-  /** The sum of all adjustments of the machine's clock, in milliseconds. */
+  /** The sum of all adjustments to the machine's clock, in milliseconds. */
   let setMs = 0;
   const expire = () => {
     now = 0;

@@ -13,13 +13,13 @@ interface Zone {
   readonly format: Intl.DateTimeFormat;
   quarter: number;
   offsetMs: number;
-  /** The zone's UTC offset at midnight UTC of a day, in milliseconds, by the number of days since 1970. */
+  /** The zone's UTC offset at midnight UTC of a day, in milliseconds, keyed by the number of days since 1970. */
   readonly offsets: Map<number, number>;
 }
 
 const zones = new Map<string, Zone>();
 
-/** Returns a date whose UTC fields are the local time in a zone, by default the machine's zone. Throws for an unknown zone. */
+/** Returns a date whose UTC fields are the local time in a zone, by default the machine's zone. Throws if the zone is unknown. */
 export function localTime(timeMs: number, zoneName = ownZone()): Date {
   const zone = zoneOf(zoneName);
   const quarter = Math.floor(timeMs / quarterMs);
@@ -33,7 +33,7 @@ export function localTime(timeMs: number, zoneName = ownZone()): Date {
 /**
  * Returns the moment at which clocks in a zone show a local time. `localMs` has the same form as the result of `localTime`: milliseconds
  * whose UTC fields are the local fields. For a time that occurs twice, returns the first moment; for a skipped time, the moment of the
- * shift. Throws for an unknown zone.
+ * shift. Throws if the zone is unknown.
  */
 export function momentOf(localMs: number, zoneName: string): number {
   const zone = zoneOf(zoneName);
