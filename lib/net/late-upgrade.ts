@@ -19,8 +19,8 @@ let holders = 0;
 let spare: Spare | undefined;
 
 /**
- * Keeps a spare response open if the loaded version of uWebSockets.js needs one for late handshakes. Returns a function that releases the
- * response and resolves when everything is closed.
+ * Keeps a spare response open if the loaded version of uWebSockets.js needs such a response for late handshakes. Returns a function that
+ * releases the response and resolves when everything is closed.
  */
 export function holdLateUpgrades(): () => Promise<void> {
   spare ??= closesLateUpgrades() ? openSpare() : undefined;
