@@ -36,7 +36,7 @@ export class Scope {
     return new Scope(new Map([...Object.entries(further), ...this.#values]), this.#used, this.#parent, this.#title);
   }
 
-  /** The title of this scope for display: `instance s1 of studios.json5, n = 2`. Empty outside templates. */
+  /** The title of this scope, as displayed: `instance s1 of studios.json5, n = 2`. Empty outside templates. */
   get title(): string {
     const own = this.#title ?? [...this.#values].map(([name, value]) => `${name} = ${shown(value, name)}`).join(', ');
     return [this.#parent?.title ?? '', own].filter((part) => part !== '').join(', ');
