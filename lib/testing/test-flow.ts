@@ -35,21 +35,21 @@ export interface FlowUnderTest {
   /** Lets virtual time pass. The duration is in milliseconds or a string such as `'1m30s'`. */
   advance(duration: number | string): void;
   /**
-   * Expects the given values, by address. null or undefined means unknown; true for a trigger means that the trigger has fired since the
-   * last `expect`.
+   * Expects the given values, keyed by address. null or undefined means unknown; true for a trigger means that the trigger has fired since
+   * the last `expect`.
    */
   expect(values: Values): void;
   /** Lets virtual time pass, and fails if a parameter has its given value at any moment during that time. */
   never(duration: number | string, values: Values): void;
   /** Runs steps in the form used in flow files. The times of the steps count from the start of the test. */
   do(steps: readonly FlowTestStep[]): void;
-  /** Returns the timeline of the test so far, for display. */
+  /** Returns the timeline of the test so far, in a form suitable for display. */
   timeline(): string;
   stop(): Promise<void>;
 }
 
 export interface TestFlowOptions {
-  /** The values, by address, that are set before anything is running. These values do not start rules. */
+  /** The values, keyed by address, that are set before anything is running. These values do not start rules. */
   readonly given?: Values;
   /** The time of day at the start of the test. The default is Monday, 2024-01-01, 0:00 UTC. */
   readonly start?: Date;

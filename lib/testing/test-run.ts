@@ -452,10 +452,10 @@ function formatTime(timeMs: number): string {
 // Finds the upstream of parameters: the sources of the rules that write the parameters, the sources of the rules that write those sources,
 // and so on, also through connections.
 
-/** The rules and connections in a plan that produce values, by the address of the parameter. */
+/** The rules and connections in a plan that produce values, keyed by the address of the parameter. */
 interface Makers {
   readonly rules: ReadonlyMap<string, readonly RulePlan[]>;
-  /** The connections that compute their read-only parameters, by the address of each such parameter. */
+  /** The connections that compute their read-only parameters, keyed by the address of each such parameter. */
   readonly connections: ReadonlyMap<string, ConnectionPlan>;
 }
 
