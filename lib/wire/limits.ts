@@ -4,7 +4,7 @@
 /** The maximum size of a WebSocket message in either protocol, in bytes. */
 export const maxMessageBytes = 65_536;
 
-/** The maximum number of items in a list from a plain client. More valid items would not fit into a message. */
+/** The maximum number of items in a list from a plain client. A message has no room for a larger number of valid items. */
 export const maxListItems = 4096;
 
 /** The default of the maximum number of subscriptions per socket. The greeting `hello` reports the number that applies. */
@@ -41,7 +41,7 @@ export const maxListPoints = 200_000;
 export const usualEntries = 100;
 export const maxEntries = 1000;
 
-/** The maximum number of parameters in the response to `GET /hub/parameters`, more than a hub has. */
+/** The maximum number of parameters in the response to `GET /hub/parameters`, which is more than a hub has. */
 export const maxParameters = 1_000_000;
 
 /** The maximum number of WebSocket clients in the response to `GET /hub/clients`. */
