@@ -284,6 +284,7 @@ test.serial('200 widgets with changing values cost the page a limited multiple o
 });
 
 const streamMs = 3000;
+// The limits leave space for timers, such as those that announce a fader. A style pass or a layout for each widget would take a hundred.
 /** The first texts of a stream change at once; those of fast values take turns. */
 const settledMs = 1500;
 /** A fifth of 200 widgets, and lamps, whose words change with their state. */
@@ -342,8 +343,8 @@ test.serial(
     const texts = frames.reduce((sum, frame) => sum + frame.texts, 0);
     t.log(`${frames.length} frames, ${styles} style passes, ${layouts} layouts, ${texts} texts`);
     t.true(frames.length > 3 && texts > 150, 'the page draws');
-    t.true(styles <= frames.length * 1.3 + 5, `${styles} style passes`);
-    t.true(layouts <= frames.length * 1.3 + 5, `${layouts} layouts`);
+    t.true(styles <= frames.length * 2 + 10, `${styles} style passes`);
+    t.true(layouts <= frames.length * 2 + 10, `${layouts} layouts`);
     const median = frames.map((frame) => frame.texts).sort((one, other) => one - other)[frames.length >> 1]!;
     t.true(median <= mostTexts || frames.length < leastFrames * seconds, `${median} texts in a frame`);
     t.true(texts / 150 <= mostTextsPerSecond * seconds + 1, `${texts} texts in ${seconds} s`);
