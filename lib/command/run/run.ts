@@ -53,8 +53,8 @@ const runTests: HubOptions['runTests'] & {} = async (...asked) => {
 };
 
 /**
- * Runs a hub until it is stopped, and returns exit status 0. Errors: any error from `startHub`, and `bad-request` for an unknown level or
- * format.
+ * Runs a hub until it is stopped, and returns exit status 0. Errors: any error from `startHub`, and `bad-request` if the level or the
+ * format is unknown.
  */
 export async function run(paths: readonly string[], options: RunOptions): Promise<number> {
   const { logLevel, watch, safe = false, supervisor, createGuard, onReloadSignal, untilStopped, onExit } = options;
