@@ -5,7 +5,7 @@ import type { AnyConnectionType } from './connection.ts';
 import { registry, rehearsals } from './registry.ts';
 import type { commonSettings } from './setting.ts';
 
-/** The connection types by name, in registry order. */
+/** The connection types, keyed by name, in registry order. */
 export type ConnectionTypes = ReadonlyMap<string, AnyConnectionType>;
 
 /**

@@ -308,7 +308,7 @@ export interface PrivateFiles {
   readonly isDeep?: boolean;
 }
 
-/** A file that a setting names, or a folder, which stands for all files in it. It need not exist. */
+/** A file that a setting names, or a folder, which stands for all files in it. The file or folder need not exist. */
 export interface NamedFile {
   readonly path: string;
   /** Whether the setting contains an absolute path. A copy of the installation would then use the same file. */
