@@ -4,7 +4,7 @@
 import type { DriverField, DriverItem, DriverKind, DriverPage, DriverQuestion } from '../../hub-port.ts';
 
 export type Raw = Readonly<Record<string, unknown>>;
-/** The definitions of a kind by ID, as the module provided them. */
+/** The definitions of a kind, keyed by ID, as the module provided them. */
 export type Definitions = readonly (readonly [id: string, definition: Raw])[];
 
 /** Everything that a module offers, up to a certain number of items of each kind. */
