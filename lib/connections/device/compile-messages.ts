@@ -23,7 +23,10 @@ type Sent = { readonly send?: readonly unknown[] | undefined; readonly path?: st
 /** The names that every expression in a description may use. */
 const ownNames = ['value', 'index', 'id', 'secret'];
 
-/** The pattern for an answer or an event, as written. Over HTTP, it may also check the status, the headers and the name of the event. */
+/**
+ * The pattern for an answer or an event, as written. Over HTTP, the pattern may also check the status, the headers and the name of the
+ * event.
+ */
 export interface DescribedAnswer {
   readonly pattern: unknown;
   readonly status?: number | undefined;

@@ -275,7 +275,7 @@ export class Requests {
     if (this.#inFlight.includes(request)) this.#refuse(request, reason);
   }
 
-  /** Pauses sending for the time in a Retry-After header. Returns the pause in milliseconds. */
+  /** Pauses sending for the time in a `Retry-After` header. Returns the pause in milliseconds. */
   pause(retryAfter: string | undefined): number {
     const { scheduler } = this.#options;
     const pauseMs = Math.min(retryAfterMs(retryAfter, Date.now()) ?? this.#pauses.next(), longestDelayMs);
