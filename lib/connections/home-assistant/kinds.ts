@@ -475,8 +475,8 @@ export function aboutPart(name: string, { about = {} }: Part, attributes: Attrib
 const maxAttributeLength = 4096;
 
 /**
- * Reads the value of a part from the state or the attribute. Returns undefined if the value is unknown, and null if the value remains as it
- * is.
+ * Reads the value of a part from the state or the attribute. Returns undefined if the value is unknown, and null if the value does not
+ * change.
  */
 export function readPart(part: Part, type: ValueType, reported: Reported): Value | null | undefined {
   if (part.read !== undefined) return part.read(reported);
