@@ -122,8 +122,8 @@ function writeLength(into: Buffer, start: number, length: number): number {
 }
 
 /**
- * Returns the length of the packet at `start`, including its header, in bytes. Returns undefined if the header is incomplete, and NaN if it
- * is malformed.
+ * Returns the length of the packet at `start`, including its header, in bytes. Returns undefined if the header is incomplete, and NaN if
+ * the header is malformed.
  */
 export function packetLength(bytes: Uint8Array, start: number): number | undefined {
   let rest = 0;
@@ -137,8 +137,8 @@ export function packetLength(bytes: Uint8Array, start: number): number | undefin
 }
 
 /**
- * Reads the packet from `start` to `end`. Returns undefined if the packet is of another kind, has properties or is malformed, so that the
- * client has to read it.
+ * Reads the packet from `start` to `end`. Returns undefined if the packet is not a PUBLISH packet, has properties or is malformed, so that
+ * the client has to read the packet.
  */
 export function readPublish(bytes: Buffer, start: number, end: number, version: 4 | 5): Published | undefined {
   if ((bytes[start]! & 0xfe) !== 0x30) return undefined;
