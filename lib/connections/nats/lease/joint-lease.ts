@@ -244,8 +244,8 @@ export class JointLease {
 }
 
 /**
- * Returns a reader for another hub's lease. It reads the first register, and further registers only if the first register shows that they
- * exist.
+ * Returns a reader for another hub's lease. The reader reads the first register, and further registers only if the first register shows
+ * that they exist.
  */
 export function readJointly(registers: readonly ForeignRegister<LeaseRecord>[]): Pick<Register<LeaseRecord>, 'read'> {
   return {

@@ -74,7 +74,10 @@ export function answerForLife(transport: Transport, name: HubName, id: string): 
 /** The state of a hub. *there*: the hub answers; *gone*: the hub is not listening; *silent*: the hub is suspended, cut off, or too busy. */
 export type Life = 'there' | 'gone' | 'silent';
 
-/** Resolves to whether a run of a hub is still connected. If it is not, the servers immediately report that nobody is listening. */
+/**
+ * Resolves to whether a run of a hub is still connected. If the run is no longer connected, the servers immediately report that nobody is
+ * listening.
+ */
 export async function lifeOf(session: Session | undefined, name: HubName, id: string): Promise<Life> {
   if (session === undefined) return 'silent';
   const { RequestError } = await import('@nats-io/transport-node');

@@ -17,7 +17,7 @@ export interface Register<T> {
   replace(value: T, sequence: number): Promise<number | undefined>;
 }
 
-/** A register that belongs to another hub. It is only read and never created; if it does not exist, it is empty. */
+/** A register that belongs to another hub. The register is only read and never created; a missing register counts as empty. */
 export interface ForeignRegister<T> {
   /** Resolves to the newest value. Rejects if the servers do not answer. */
   peek(): Promise<Held<T>>;

@@ -169,8 +169,8 @@ function watch(connection: NatsConnection, log: Log): void {
 const defaultPort = 4222;
 
 /**
- * Waits for the greeting that a server sends to each client. This uses a separate socket, which can be closed at any time, whereas the
- * client library would keep a socket that hangs. Rejects with the reason for the silence, with *timeout*, or if `signal` is aborted.
+ * Waits for the greeting that a server sends to each client. Uses a separate socket, which can be closed at any time, whereas the client
+ * library would keep a socket that hangs. Rejects with the reason for the silence, with *timeout*, or if `signal` is aborted.
  */
 export async function awaitGreeting(server: string, timeoutMs: number, signal: AbortSignal): Promise<void> {
   const { hostname, port } = new URL(server.replace(/^(\w+:\/\/)?/, 'http://'));

@@ -108,9 +108,9 @@ function definitionOf(number: number, { address, type, access }: Parameter): Def
 const maxFires = 20_000;
 
 /**
- * Answers a hub that has missed data, with a page of definitions or of the latest values since a revision. The hub requests the next page
- * with the end of the previous page, so that the owner keeps no state in between. Returns the JSON of a `WalkAnswer`, or undefined if the
- * message is not a request.
+ * Creates the answer to a hub that has missed data: a page of definitions or of the latest values since a revision. The hub requests the
+ * next page by sending the end of the previous page, so that the owner keeps no state in between. Returns the JSON of a `WalkAnswer`, or
+ * undefined if the message is not a request.
  */
 export function answerWalk(
   data: Uint8Array,
