@@ -215,7 +215,7 @@ export function placesOf({ udp = [] }: Pick<OscSettings, 'udp'>): readonly Place
   return [udp].flat().map(readPlace);
 }
 
-/** Returns the local address on which the connection receives. Returns undefined if it cannot receive. */
+/** Returns the local address on which the connection receives. Returns undefined if the connection cannot receive. */
 export function listenPlace(settings: OscSettings): Place | undefined {
   const { udp, listen, tcpListen } = settings;
   const written = listen ?? tcpListen ?? (udp === undefined ? undefined : 0);
