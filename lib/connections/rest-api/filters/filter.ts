@@ -25,8 +25,8 @@ export function filterOf(work: number, matches: (address: string) => boolean): F
 }
 
 /**
- * Creates a filter that passes the addresses that at least one regular expression from a client matches; without patterns, all addresses.
- * The patterns have at most `maxSteps` steps in total, and errors call them `name`. Errors: `bad-request`.
+ * Creates a filter that passes the addresses that at least one regular expression from a client matches; without patterns, the filter
+ * passes all addresses. The patterns have at most `maxSteps` steps in total, and errors call them `name`. Errors: `bad-request`.
  */
 export function createFilter(patterns: readonly string[], maxSteps: number, name = 'filter'): Filter {
   if (patterns.length === 0) return filterOf(textWork, () => true);

@@ -160,7 +160,7 @@ function handlersOf(
 /** The close code that is reported for a socket that ended without a close frame (RFC 6455 section 7.1.5). No client can send this code. */
 const cutCode = 1006;
 
-/** The limits by the reasons that the uWebSockets.js binary reports when it closes a socket. */
+/** The limits, keyed by the reasons that the uWebSockets.js binary reports when it closes a socket. */
 export const limitsByReason: ReadonlyMap<string, LimitName> = new Map([
   ['Received too big message', 'frameBytes'],
   ['WebSocket timed out from inactivity', 'idleMs'],

@@ -30,7 +30,7 @@ export function followTrace(origin: Origin, request: HttpRequest): Origin {
   return originWithTrace(origin, text);
 }
 
-/** Returns the origin with a trace in the form of `traceparent`; returns the origin unchanged if the trace is malformed. */
+/** Returns the origin with a trace in the form of a `traceparent` header; returns the origin unchanged if the trace is malformed. */
 export function originWithTrace(origin: Origin, text: unknown): Origin {
   const trace = readTraceparent(text);
   return trace === undefined ? origin : { ...origin, traceparent: writeTraceparent(trace) };

@@ -229,7 +229,9 @@ const signs: readonly (readonly [header: string, isBrowsers: (value: string) => 
  */
 const programs = /PowerShell\/|WinHttp\.WinHttpRequest/;
 
-/** Returns whether a browser sent a request. Accept-Language and Sec-Fetch-Mode do not count, because Node.js and Qt send them as well. */
+/**
+ * Returns whether a browser sent a request. `Accept-Language` and `Sec-Fetch-Mode` do not count, because Node.js and Qt send them as well.
+ */
 export function isOfBrowser(request: HttpRequest): boolean {
   return signs.some(([header, isBrowsers]) => isBrowsers(request.getHeader(header)));
 }

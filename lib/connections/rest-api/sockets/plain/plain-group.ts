@@ -89,7 +89,7 @@ export class PlainTopic implements Topic {
   }
 }
 
-/** The groups of a connection, by key. A group exists as long as it has members. */
+/** A map from keys to the groups of a connection. A group exists as long as it has members. */
 export class PlainGroups {
   readonly #hub: Parameters;
   readonly #fanOut: FanOut;

@@ -342,8 +342,8 @@ export class Client {
 const lateMs = 3;
 
 /**
- * The clients whose frames are sent in a later round, because sending to all clients in one round takes too long: for example, a long
- * string to very many clients.
+ * The clients whose frames are sent in a later round, because sending to all clients in one round would take too long, for example if a
+ * long string is sent to very many clients.
  */
 export class LateClients {
   readonly #queue: Pick<FairQueue, 'atEnd'>;
