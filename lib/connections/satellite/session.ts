@@ -26,8 +26,8 @@ export const contestMs = 2000;
 const pingMs = 1000;
 /**
  * The maximum number of unconfirmed bitmap bytes of a link, and of all links of a connection. A link may always have `confirmBytes`, and
- * keys that have just been touched may exceed these limits. More data would wait in the operating system's buffers and delay the lamp of a
- * pressed key.
+ * keys that have just been touched may exceed these limits. Any further data would wait in the operating system's buffers and delay the
+ * lamp of a pressed key.
  */
 export const windowBytes = 131_072;
 export const sharedWindowBytes = 1_048_576;
