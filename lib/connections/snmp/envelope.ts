@@ -51,7 +51,7 @@ export interface Envelope {
  */
 export const maxBytesPerSecond = 1_048_576;
 
-/** Counts messages, and refuses those beyond a number of messages or bytes per second, before they are decoded. */
+/** Counts messages, and refuses messages beyond a maximum number of messages or bytes per second before they are decoded. */
 export class MessageLimit {
   readonly #perSecond: number;
   #secondMs = Number.NEGATIVE_INFINITY;

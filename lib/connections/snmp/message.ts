@@ -35,7 +35,7 @@ export const verbs = {
 } as const;
 const trapOfVersion1 = 0xa4;
 
-/** The time since the device was started, in hundredths of a second. This is also the first object in a notification. */
+/** The time since the device was started, in hundredths of a second. This object is also the first object in a notification. */
 export const upTimeOid = '1.3.6.1.2.1.1.3.0';
 /** The object in a notification that contains the notification's own OID. */
 export const trapOid = '1.3.6.1.6.3.1.1.4.1.0';

@@ -24,7 +24,7 @@ import {
 } from './message.ts';
 import type { ColumnSettings, ObjectType, ParameterSettings, SnmpSettings } from './settings.ts';
 
-/** The maximum number of parameters per connection, including those of tables. */
+/** The maximum number of parameters per connection, including the parameters of tables. */
 export const maxParameters = 20_000;
 /** The maximum length of a string to write, in bytes. */
 const maxWrittenBytes = 1400;

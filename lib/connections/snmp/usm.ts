@@ -52,7 +52,7 @@ export const usmCounters = {
 
 const flagsOf = { auth: 1, priv: 2, reportable: 4 } as const;
 const securityModel = 3;
-/** The maximum size of a message that the hub accepts, in bytes. The hub announces it to devices. */
+/** The maximum size of a message that the hub accepts, in bytes. The hub announces this size to devices. */
 export const maxMessageBytes = 65_507;
 const passwordBytes = 1_048_576;
 /** The number of engines whose keys are cached. */
