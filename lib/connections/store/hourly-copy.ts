@@ -6,7 +6,10 @@ import { startThread } from './store-thread.ts';
 import type { DatabaseFiles } from './thread/database/files.ts';
 import type { Copied } from './thread/values/values-messages.ts';
 
-/** The interval between two copies, in milliseconds. The first copy, and the next attempt after a failure, are made sooner. */
+/**
+ * The interval between two copies, in milliseconds. The first copy, and the next attempt after a failure, do not wait for the whole
+ * interval.
+ */
 export const copyEveryMs = 3_600_000;
 const firstMs = 60_000;
 const againMs = 300_000;

@@ -49,7 +49,10 @@ export const logBytes = 512 * 1024;
 const maxTextUnits = 500;
 /** The number of log entries that the database keeps; older entries are deleted. */
 export const keptLogEntries = 10_000;
-/** The number of log entries, counting back from the newest, that the hub loads at startup. The hub never shows more than this. */
+/**
+ * The number of log entries, counting back from the newest, that the hub loads at startup. The hub never shows more entries than this
+ * number.
+ */
 export const readLogEntries = 2000;
 
 // Creates the entries of the audit.

@@ -39,8 +39,8 @@ export interface JumpRow extends ClockJump {
 }
 
 /**
- * A period in which the values of a connection were stale, from `start` to `end`; `end` is undefined if they still are. `revision` is the
- * hub's revision at the start.
+ * A period in which the values of a connection were stale, from `start` to `end`; `end` is undefined if the values are still stale.
+ * `revision` is the hub's revision at the start.
  */
 export interface AbsenceRow {
   readonly connection: string;

@@ -8,7 +8,7 @@ import { type Interval, type Segment, type Segments, without } from '../../histo
 /** A gap, with the number of its row. */
 export type RecordedGap = HistoryGap & { readonly row: number };
 
-/** A period in which the values of a connection were stale. If `to` is 0, they are still stale. */
+/** A period in which the values of a connection were stale. If `to` is 0, the values are still stale. */
 export type RecordedAbsence = HistoryGap & { readonly sequence: number };
 
 export class Gaps {

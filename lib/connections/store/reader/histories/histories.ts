@@ -22,7 +22,7 @@ export function answerHistories(moment: Moment, question: HistoryQuestion, read:
   return format === 'csv' ? csvHead + csvLinesOf([history]) : `${JSON.stringify(history)}\n`;
 }
 
-/** Creates the error for an address that is unknown or hidden, with the nearest address that the reader may see. */
+/** Creates the error for an address that is unknown or hidden. The error suggests the most similar address that the reader may see. */
 export function unknownParameter(database: PastDatabase, address: string, sees: Sees): HubError {
   const known = [...database.addresses()].filter(sees);
   return new HubError(

@@ -35,7 +35,9 @@ export interface Batch {
 /** A batch on its way to the thread. Its values are packed `ValueRow`s. */
 export type PackedBatch = Omit<Batch, 'values'> & { readonly values: PackedRows };
 
-/** A snapshot. `contents` contains the values in the format of `snapshots/live-selection.ts`; `bytes` is the size of the contents. */
+/**
+ * A snapshot. `contents` contains the values in the format that `snapshots/live-selection.ts` uses; `bytes` is the size of the contents.
+ */
 export interface SnapshotRow {
   readonly selection: string;
   readonly name: string;
