@@ -3,7 +3,7 @@
 import { type SchedulerLike, Subscription } from 'rxjs';
 import type { Value } from '../../../model/value.ts';
 
-/** A piece of logic with its state. It is independent of parameters and of the clock that drives it. */
+/** A piece of logic with its state. The logic is independent of parameters and of the clock that drives it. */
 export interface Logic {
   /** The results of the last step, in the order in which the outputs are declared. */
   readonly outputs: readonly Value[];
