@@ -114,7 +114,7 @@ export function nodeAt(tree: SourceNode | undefined, path: string): SourceNode |
   return next === undefined ? undefined : nodeAt(next, path);
 }
 
-/** Returns the rules in a file, including those in folders, as written: a rule that `each` repeats appears once. */
+/** Returns the rules in a file, including rules in folders, as written: a rule that `each` repeats appears once. */
 export function rulesOf(tree: SourceNode | undefined): SourceNode[] {
   const list = tree?.children?.find(({ key }) => key === 'rules');
   return (list?.children ?? []).flatMap((node) =>

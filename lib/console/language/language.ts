@@ -42,7 +42,7 @@ let table: ReadonlyMap<string, string> = new Map();
 /** The spaces of French beside which a line must not break, before `:`, `;`, `?` and within quotation marks. */
 const unbroken = / (?=[:;?»])|(?<=«) /g;
 
-/** Loads the texts of the page's language. Resolves to the language of the texts: English if they cannot be loaded. */
+/** Loads the texts of the page's language. Resolves to the language of the texts: English if the texts cannot be loaded. */
 export async function loadTexts(): Promise<Language> {
   if (language === 'en') return language;
   const { texts } = await import('./texts.ts').catch(() => ({ texts: [] }));
@@ -52,8 +52,8 @@ export async function loadTexts(): Promise<Language> {
 }
 
 /**
- * Returns a text in the language of the page, in which `{1}` is the first value. A text with two forms, `{1} alarm|{1} alarms`, takes the
- * form for the number that is its first value. Call this while drawing, not while a module is loaded: the table may be missing then.
+ * Returns a text in the language of the page, with `{1}` replaced by the first value. A text with two forms, `{1} alarm|{1} alarms`, takes
+ * the form for the number that is its first value. Call this while drawing, not while a module is loaded: the table may be missing then.
  */
 export function t(text: Text, ...values: readonly (string | number)[]): string {
   const [one = '', others = one] = said(text).split('|');

@@ -54,8 +54,8 @@ export interface Filter {
 }
 
 /**
- * Returns whether a line has at least the given level and matches the text, source and day. Restarts are always shown, except for those on
- * other days.
+ * Returns whether a line has at least the given level and matches the text, source and day. Restarts are always shown, except for restarts
+ * on other days.
  */
 export function isShown(line: LogLine, { level, text, source, day }: Filter): boolean {
   if (line === 'restarted') return day === undefined;

@@ -63,8 +63,8 @@ export function shift(curve: Curve, ms: number): Curve {
 }
 
 /**
- * Returns the value, low and high of a curve at each of the times, as three columns. They are unknown before the first and after the last
- * point of the curve.
+ * Returns the value, low and high of a curve at each of the times, as three columns. The values are unknown before the first and after the
+ * last point of the curve.
  */
 export function heldAt(curve: Curve, times: readonly number[]): (number | null)[][] {
   const rows: (number | null)[][] = [[], [], []];
