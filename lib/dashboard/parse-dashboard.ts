@@ -268,7 +268,7 @@ function* mistakesIn(widget: Loose): Generator<{ key: string; text: string }> {
 
 const each = { each: eachSchema.optional() };
 
-/** Returns the JSON Schema for dashboards, for use in editors. It covers widgets and the keys that templates add. */
+/** Returns the JSON Schema for dashboards, for use in editors. The schema covers widgets and the keys that templates add. */
 export function dashboardJsonSchema(): object {
   const { group, tabs, ...single } = widgetSchemas;
   const singles = Object.values(single).map((schema) => (schema as z.ZodObject).extend(each));
