@@ -36,7 +36,7 @@ export type Answered = { readonly again: true } | { readonly fault: string };
 
 export class HttpAuth {
   readonly #credentials: Credentials;
-  /** The Authorization header for Basic and Bearer, which is the same in all requests. */
+  /** The `Authorization` header for Basic and Bearer, which is the same in all requests. */
   readonly #fixed: { readonly value: string; readonly nonce: string } | undefined;
   #challenge: (Challenge & { readonly isSession: boolean; readonly count: { requests: number } }) | undefined;
 
@@ -51,7 +51,7 @@ export class HttpAuth {
   }
 
   /**
-   * Returns the value of the Authorization header and its nonce, which is empty except for Digest. Returns undefined if there are no
+   * Returns the value of the `Authorization` header and its nonce, which is empty except for Digest. Returns undefined if there are no
    * credentials or if the device has not sent a Digest challenge yet.
    */
   headerFor(method: string, target: string): { readonly value: string; readonly nonce: string } | undefined {
@@ -125,7 +125,7 @@ export function secretsOf({ basic, bearer, digest }: Credentials): readonly stri
   ];
 }
 
-/** Returns the value of an Authorization header with its credentials masked, for wire traces. */
+/** Returns the value of an `Authorization` header with its credentials masked, for wire traces. */
 export function maskedHeader(value: string): string {
   return `${value.split(' ', 1)[0]} ${hidden}`;
 }

@@ -75,7 +75,7 @@ export function writeAnswer({ status, statusText, headers }: HttpHead, body: str
 }
 
 /**
- * Converts the value of a Retry-After header to milliseconds. The value is a number of seconds or a date (RFC 9110, section 10.2.3).
+ * Converts the value of a `Retry-After` header to milliseconds. The value is a number of seconds or a date (RFC 9110, section 10.2.3).
  * Returns undefined for other values.
  */
 export function retryAfterMs(written: string | undefined, nowMs: number): number | undefined {

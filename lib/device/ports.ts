@@ -112,7 +112,7 @@ export interface UdpOptions extends PortOptions {
 /** The maximum number of senders in the cache, which is keyed by address and port. */
 const keptSenders = 256;
 
-/** A UDP port. It remains open when the peer is silent; `open` then only restarts the time limit. */
+/** A UDP port. The port remains open when the peer is silent; `open` then only restarts the time limit. */
 export class UdpPort implements PacketTransport {
   readonly name: string;
   readonly keepsFrames = true;
