@@ -50,9 +50,9 @@ const environments = new KeptResults<Environment>(keptEnvironments);
 /**
  * Compiles an expression that may use the named variables; an undefined type means that the type is not known. With `typeOf`, the
  * expression may look up other parameters: `param('desk/level')`. Equal expressions with the same variables are compiled once, even if they
- * look up different parameters of the same types. Errors: an `ExpressionMistake` if the syntax is invalid, unknown names, operations that
- * do not fit the types, and a result that is not a value (a list, null). With `expects`, also for a result of another type: I and F both
- * mean a number, and T a boolean.
+ * look up different parameters of the same types. Errors: an `ExpressionMistake` for invalid syntax, unknown names, operations that do not
+ * fit the types, and a result that is not a value (a list, null). With `expects`, also for a result of another type: I and F both mean a
+ * number, and T a boolean.
  */
 export function compileExpression(
   written: string,
