@@ -186,7 +186,7 @@ export interface FailedImport {
   readonly specifier: string;
 }
 
-/** Describes in one line why an import failed, with the most similar file if the file does not exist. */
+/** Describes in one line why an import failed. If the file does not exist, suggests the most similar file. */
 export function describeFailedImport(error: unknown, specifier: string): string {
   const { code, url } = error as { code?: unknown; url?: unknown };
   if (code !== 'ERR_MODULE_NOT_FOUND') return describeThrown(error).replace(/ imported from .*$/, '');

@@ -107,8 +107,8 @@ export function stackOfMainThread(): Promise<string | undefined> {
 }
 
 /**
- * Returns the stack of a thread started by this thread, in the form of `stackOfMainThread`. Abort `signal` before ending that thread or the
- * process: a thread that is interrupted after its observer is gone waits forever, and the process waits for the thread.
+ * Returns the stack of a thread started by this thread, in the form that `stackOfMainThread` returns. Abort `signal` before ending that
+ * thread or the process: a thread that is interrupted after its observer is gone waits forever, and the process waits for the thread.
  */
 export function stackOfThread(threadId: number, signal?: AbortSignal): Promise<string | undefined> {
   return pause((notify) => {

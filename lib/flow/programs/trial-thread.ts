@@ -32,7 +32,9 @@ export async function useLeanHub(): Promise<void> {
   });
 }
 
-/** Returns whether an import failed because the flow needs more of the hub, or an export that does not exist. */
+/**
+ * Returns whether an import failed because the flow needs an export that the loaded part of the hub lacks, or that does not exist at all.
+ */
 export function wantsMore(error: unknown): boolean {
   return !isWhole && error instanceof SyntaxError && error.message.includes('does not provide an export named');
 }

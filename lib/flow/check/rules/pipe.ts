@@ -128,7 +128,7 @@ export interface ExpressionTypes {
 /** Rules with the same expression share one object, so that the object stays in the CPU caches even with thousands of rules. */
 const known = new WeakMap<CompiledExpression, RuleExpression>();
 
-/** Compiles an expression in a rule. Errors: those of `compileExpression`. */
+/** Compiles an expression in a rule. Errors: the same as for `compileExpression`. */
 export function compileRuleExpression(
   text: string,
   { variables, typeOf }: ExpressionTypes,

@@ -170,10 +170,10 @@ class ChangeListener implements Listener<Value | undefined> {
 
 // Named sources. All named sources are read together when the writes of a turn have settled, so no rule sees half of a turn.
 
-/** The scope of an expression: values by name; undefined if a value is unknown. */
+/** The scope of an expression: values, keyed by name; undefined if a value is unknown. */
 export type Scope = Record<string, Value | undefined>;
 
-/** Which of the sources are triggers that have fired since the last read, by position. Undefined if no source is a trigger. */
+/** For each source, whether the source is a trigger that has fired since the last read. Undefined if no source is a trigger. */
 export type Fired = boolean[] | undefined;
 
 export function createFired(nodes: readonly ParameterNode[]): Fired {
