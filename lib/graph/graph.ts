@@ -588,7 +588,7 @@ function readOnly({ address }: ParameterNode): HubError {
 // Changes as the graph creates them. A change keeps the chain of changes that led to it. Within a turn, the chain is complete. Across
 // turns, the chain loses its oldest changes, so that a loop through timers does not keep its whole history.
 
-/** The minimum number of preceding changes that a change keeps. A change always keeps fewer than twice as many. */
+/** The minimum number of preceding changes that a change keeps. A change always keeps fewer than twice this number. */
 export const keptCauses = 64;
 
 /** A change, created when a value is written. The previous value and the revision are set on delivery. */
