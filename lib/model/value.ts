@@ -15,7 +15,7 @@ export const maxTextLength = 65_536;
  */
 const numberText = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 
-/** Converts an input to the value type (D-02). Errors: `not-convertible`, with the expected type and the input. */
+/** Converts an input to the value type (D-02). Errors: `not-convertible`; the message contains the expected type and the input. */
 export function convert(type: ValueType, input: unknown): Value {
   switch (type) {
     case 'I':
