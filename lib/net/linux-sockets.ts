@@ -5,8 +5,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 
 /**
- * Resolves to the number of connections to a port by client address, in the form of `remoteAddressOf`. Rejects if the operating system has
- * no table of connections.
+ * Resolves to the number of connections to a port for each client address, in the form that `remoteAddressOf` returns. Rejects if the
+ * operating system has no table of connections.
  */
 export async function peersOf(port: number): Promise<Map<string, number>> {
   const tables = ['/proc/net/tcp', '/proc/net/tcp6'].map((path) => readFile(path, 'latin1').catch(() => ''));
@@ -16,8 +16,8 @@ export async function peersOf(port: number): Promise<Map<string, number>> {
 }
 
 /**
- * Counts the connections to a port in the system's tables, by client address. A connection counts if it is established or was closed only
- * by the peer, and if this process has accepted it. Until a connection is accepted, it has no inode.
+ * Counts the connections to a port in the system's tables, separately for each client address. A connection counts if it is established or
+ * was closed only by the peer, and if this process has accepted it. Until a connection is accepted, it has no inode.
  */
 export function peersIn(tables: string, port: number): Map<string, number> {
   const local = port.toString(16).toUpperCase().padStart(4, '0');
