@@ -22,7 +22,7 @@ import { TestRun, withRemotes } from './test-run.ts';
 type Values = Readonly<Record<string, unknown>>;
 
 /**
- * A running flow whose time passes only during `advance`, `never` and `do`. Errors of every method: `bad-flow` for invalid steps,
+ * A running flow whose time passes only during `advance`, `never` and `do`. Errors of every method: `bad-flow` if the steps are invalid,
  * `test-failed` with the timeline.
  */
 export interface FlowUnderTest {
