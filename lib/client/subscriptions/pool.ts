@@ -63,7 +63,7 @@ export class Pool {
     this.#options = options;
   }
 
-  /** Sets the maximum number of patterns per subscription, as reported by the hub. To be called before the groups are sent. */
+  /** Sets the maximum number of patterns per subscription, as reported by the hub. Call this before the groups are sent. */
   fit(most: number): void {
     if (most === this.#maxPatterns) return;
     this.#maxPatterns = most;
