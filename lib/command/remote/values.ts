@@ -90,7 +90,7 @@ async function infoOf(address: string, options: RemoteOptions): Promise<Paramete
   return (JSON.parse(list) as ParameterInfo[])[0];
 }
 
-/** Checks the operands of a command, and allows values that begin with a minus. Throws if an operand looks like a misspelt option. */
+/** Checks the operands of a command, and allows values that begin with a minus sign. Throws if an operand looks like a misspelt option. */
 export function expectOperands(operands: readonly (string | undefined)[], argv: readonly string[]): void {
   const option = operands.find((operand) => operand !== undefined && /^-(?:-|[a-z]$)/i.test(operand));
   if (option === undefined || argv.includes('--')) return;
