@@ -38,7 +38,7 @@ export interface Compilation {
   readonly mistakes: readonly Mistake[];
 }
 
-/** Compiles the text of a description. Messages about mistakes call the description `file`. */
+/** Compiles the text of a description. `file` is the name of the description in messages about mistakes. */
 export function compileDescription(file: string, text: string, given: Given): Compilation {
   const mistakes = new MistakeList();
   const compiled = read(file, text, given, mistakes);
