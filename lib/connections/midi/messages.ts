@@ -39,7 +39,7 @@ interface ChannelState {
   readonly data: Map<string, number>;
 }
 
-/** The lengths of messages, by their first byte. For bytes below 0xF0, the length depends only on the upper half. */
+/** The lengths of messages, indexed by their first byte. For bytes below 0xF0, the length depends only on the upper half. */
 export const lengthRules: readonly (number | { readonly end: number } | undefined)[] = Array.from(
   { length: 256 },
   (_, byte) => {
