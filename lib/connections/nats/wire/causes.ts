@@ -115,7 +115,7 @@ export interface KnownOrigin {
   readonly extra: number;
 }
 
-/** A cache for the writers that one hub reports. Thousands of changes have the same writer. */
+/** A cache for the writers that one hub reports. Thousands of changes may have the same writer. */
 export class KnownOrigins {
   readonly #sender: string;
   readonly #known = new Map<string, KnownOrigin>();

@@ -67,7 +67,7 @@ export interface Context {
   readonly hop?: number;
 }
 
-/** A turn as a list: a number and a value for each change, with contexts in between. Turns are checked by hand. */
+/** A turn as a list: a number and a value for each change, with contexts in between. Turns are checked without a schema. */
 export type WireTurn = readonly unknown[];
 
 /** Added parameters with their values, or removed parameters. */
@@ -172,8 +172,8 @@ export function read<Schema extends z.ZodType>(schema: Schema, data: Uint8Array)
 }
 
 /**
- * Parses an owner's report. Reports are checked by hand, because there are many reports. The turns in a report are checked when they are
- * applied. Errors: `Error` if the report is invalid.
+ * Parses an owner's report. Reports are checked without a schema, because there are many reports. The turns in a report are checked when
+ * they are applied. Errors: `Error` if the report is invalid.
  */
 export function readHubReport(data: Uint8Array): HubReport {
   const report = parse(data) as HubReport;
