@@ -23,8 +23,8 @@ const loadAfterMs = 1000;
 
 /**
  * Creates the metrics page, and loads the metrics library soon after the start. Loading takes ten times as long as an answer, so the
- * library is loaded before the first request, but never in commands without a REST API. Loading reads no counts. Requests that arrive while
- * a page is being created share that page.
+ * library is loaded before the first request, but never in commands without a REST API. Loading the library does not read any counts.
+ * Requests that arrive while a page is being created share that page.
  */
 export function createMetricsPage(context: MetricsContext): ReadPage {
   let loading: ReturnType<typeof load> | undefined;

@@ -26,7 +26,8 @@ export function filterOf(work: number, matches: (address: string) => boolean): F
 
 /**
  * Creates a filter that passes the addresses that at least one regular expression from a client matches; without patterns, the filter
- * passes all addresses. The patterns have at most `maxSteps` steps in total, and errors call them `name`. Errors: `bad-request`.
+ * passes all addresses. The patterns have at most `maxSteps` steps in total, and `name` is the name of the patterns in errors. Errors:
+ * `bad-request`.
  */
 export function createFilter(patterns: readonly string[], maxSteps: number, name = 'filter'): Filter {
   if (patterns.length === 0) return filterOf(textWork, () => true);

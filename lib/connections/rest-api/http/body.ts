@@ -159,7 +159,7 @@ function decodeText(body: Buffer): string | HubError {
 const lateMs = limits.bodyMs.default - 3000;
 
 /**
- * Counts a hit of `bodyMs` if the client's connection ends late, while the hub is waiting for the rest of the body. To be called as soon as
+ * Counts a hit of `bodyMs` if the client's connection ends late, while the hub is waiting for the rest of the body. Call this as soon as
  * the headers have arrived.
  */
 function countLateBody(exchange: Exchange, hits: LimitHits | undefined, isAwaited: () => boolean): void {

@@ -35,7 +35,7 @@ export function cutWith(principal: Principal, response: HttpResponse): () => voi
   return principal.onLeave(() => cut(response));
 }
 
-/** Keeps a response for later. To be called before the handler returns. */
+/** Keeps a response for later. Call this before the handler returns. */
 export function keepResponse(response: HttpResponse): Exchange {
   const hits = servedHits();
   let isAborted = false;

@@ -32,7 +32,7 @@ export class TrustedProxies {
     return this.#isLastTrusted;
   }
 
-  /** Stores the address of the client and the scheme of the request with the response. To be called as soon as the request has arrived. */
+  /** Stores the address of the client and the scheme of the request with the response. Call this as soon as the request has arrived. */
   introduce(response: HttpResponse, request: HttpRequest): void {
     if (!this.#hasAny) {
       if (this.#ownScheme === 'https') response.scheme = this.#ownScheme;

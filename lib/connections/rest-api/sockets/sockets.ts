@@ -198,7 +198,7 @@ export class Heartbeat {
     this.#beatMs = beatMs;
   }
 
-  /** Starts the heartbeat if it is not running. To be called when a client connects. */
+  /** Starts the heartbeat if it is not running. Call this when a client connects. */
   start(): void {
     this.#timer ??= setInterval(() => this.#pingSome(), this.#beatMs).unref();
   }

@@ -147,7 +147,7 @@ export class UnreadWatch {
   }
 
   /**
-   * Starts the watch if there are now enough clients to hold too much. To be called with the number of clients when a client has connected.
+   * Starts the watch if there are now enough clients to hold too much. Call this with the number of clients when a client has connected.
    */
   added(count: number): void {
     if (this.#timer === undefined && this.#mayBeTooMuch(count))

@@ -11,7 +11,7 @@ export const jsonType = 'application/json';
 
 export type Header = readonly [name: string, value: string];
 
-/** Chooses the headers of the answer to a request. To be called before any part of the answer is sent. */
+/** Chooses the headers of the answer to a request. Call this before any part of the answer is sent. */
 export type OpenAnswer = (response: HttpResponse, request: HttpRequest) => void;
 
 export function createOpenAnswer(settings: Settings): OpenAnswer {
@@ -50,7 +50,7 @@ export function beginValue(response: HttpResponse, asJson: boolean): HttpRespons
   return response.writeStatus(asJson ? json : text);
 }
 
-/** Confines the page or worker in the answer to files and sockets from this hub. To be called before `begin`. */
+/** Confines the page or worker in the answer to files and sockets from this hub. Call this before `begin`. */
 export function confine(response: HttpResponse): void {
   const opening = openingOf(response);
   keep(response, { ...opening, fixed: opening.confined });

@@ -134,7 +134,7 @@ export class Entry {
     return signedIn;
   }
 
-  /** Clears the cache of parsed cookies, so that the visits of devices are recorded again. To be called occasionally. */
+  /** Clears the cache of parsed cookies, so that the visits of devices are recorded again. Call this occasionally. */
   forget(): void {
     this.#known.clear();
   }

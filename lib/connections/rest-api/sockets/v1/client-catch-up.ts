@@ -15,7 +15,9 @@ export interface Sources {
   readonly fanOut: FanOut;
 }
 
-/** A subscription of which the client lacks the changes after the revision `from`; with `isNew`, the client also lacks the definitions. */
+/**
+ * A subscription for which the client lacks the changes after the revision `from`; with `isNew`, the client also lacks the definitions.
+ */
 export interface Snapshot {
   readonly subscription: Subscription;
   readonly from: number;

@@ -9,7 +9,7 @@ import type { Channel } from '../fan-out.ts';
 /** The length at which a frame ends, in characters; a frame with a single value may be longer. */
 export const frameLength = 15_000;
 
-/** Encodes a message of patchbay.v1 that contains no values. */
+/** Encodes a `patchbay.v1` message that contains no values. */
 export function encode(message: HubMessage): string {
   return JSON.stringify(message);
 }

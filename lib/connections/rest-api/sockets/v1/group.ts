@@ -25,13 +25,13 @@ const maxMissed = limits.missedChanges.default;
  */
 const mostAtOnceMs = 4;
 
-/** Closes a client that reads too slowly, and counts a hit of the limit that it exceeded. */
+/** Closes a client that reads too slowly, and counts a hit for the limit that the client exceeded. */
 export type GiveUp = (client: Client, limit: 'stallMs' | 'unsentFrames' | 'missedChanges') => void;
 
 /** The objects that all groups of a server share. */
 export interface GroupContext extends Sources {
   readonly tickerOf: (rate: number) => Ticker;
-  /** Notifies clients of added and removed parameters. To be called before any other frame about these parameters is sent. */
+  /** Notifies clients of added and removed parameters. Call this before any other frame about these parameters is sent. */
   sendStructure(): void;
   readonly giveUp: GiveUp;
   readonly late: LateClients;

@@ -29,7 +29,7 @@ interface V1Protocol extends Protocol {
   reportLost(fires: LostFires): void;
 }
 
-/** Creates the protocol for clients that offer the subprotocol patchbay.v1. */
+/** Creates the protocol for clients that offer the subprotocol `patchbay.v1`. */
 export function serveV1({
   hub,
   settings,
