@@ -294,7 +294,7 @@ export class EntryAges {
     this.#lastMark = ran;
   }
 
-  /** Returns the number up to which entries are older than `keepMs`; 0 if there are none. To be called within a transaction. */
+  /** Returns the number up to which entries are older than `keepMs`; 0 if there are none. Call this within a transaction. */
   takeTooOld(): number {
     if (!Number.isFinite(this.#keepMs)) return 0;
     const mark = this.#read<{ ran: number; n: number }>(

@@ -83,7 +83,7 @@ let bytesThen = 0;
 
 /**
  * Returns free memory to the system some time after the last request, and then calls `shrink`, which does the same for memory outside of
- * V8. To be called at each request. V8 does not return memory by itself, because an idle thread never allocates enough memory to trigger a
+ * V8. Call this at each request. V8 does not return memory by itself, because an idle thread never allocates enough memory to trigger a
  * collection. Data read or written at startup would remain forever, and half of the heap is Node.js code that is needed only at startup.
  */
 export function returnMemoryWhenIdle(shrink: () => void): void {

@@ -346,7 +346,7 @@ export class HistoryDatabase {
     this.#addToSpan[table].run(parameter, time, ...figures, count, part.knownMs, part.isWhole ? 1 : 0);
   }
 
-  /** Returns the key of a parameter, and adds the parameter if necessary. To be called within a transaction. */
+  /** Returns the key of a parameter, and adds the parameter if necessary. Call this within a transaction. */
   parameterId(address: string, type: string): number {
     const id = this.#parameterKeys.keyOf(address, type);
     this.#givenParameters.add(id);
@@ -354,14 +354,14 @@ export class HistoryDatabase {
   }
 
   /**
-   * Lets the series of a parameter continue under another address, unless that address already has a series of the same type. To be called
+   * Lets the series of a parameter continue under another address, unless that address already has a series of the same type. Call this
    * within a transaction.
    */
   rename({ from, to }: Rename): void {
     this.database.prepare('UPDATE OR IGNORE parameter SET address = ? WHERE address = ?').run(to, from);
   }
 
-  /** Returns the key of a writer, and adds the writer if necessary. To be called within a transaction. */
+  /** Returns the key of a writer, and adds the writer if necessary. Call this within a transaction. */
   writerId(kind: string, name: string, file: string): number {
     if (this.#writerIds.size > knownWriters) this.#writerIds.clear();
     const key = `${kind}\n${name}\n${file}`;

@@ -142,7 +142,7 @@ export function inTransaction(database: DatabaseSync, work: () => void): void {
   }
 }
 
-/** The file of an open database, to detect whether the file was moved or deleted. */
+/** The file of an open database. Detects whether the file was moved or deleted. */
 export class OpenFile {
   readonly #path: string;
   readonly #inode: number;

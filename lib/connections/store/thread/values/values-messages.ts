@@ -104,8 +104,8 @@ export interface LeftOut {
 }
 
 /**
- * The result of a write. `isUsedUp` means that the database is full rather than the disk. After `damaged` and `closed`, the database must
- * be reopened.
+ * The result of a write. `isUsedUp` means that the database is full rather than the disk. After `damaged` or `closed`, the database must be
+ * reopened.
  */
 export type Written =
   | { readonly state: 'written'; readonly leftOut?: LeftOut | undefined }
