@@ -201,7 +201,7 @@ function isAscii(text: Value | undefined): boolean {
   return /^[\0-\x7f]*$/.test(String(text ?? ''));
 }
 
-/** Converts text for displays that show only ASCII: removes accents, and replaces every other character by a question mark. */
+/** Converts text for displays that show only ASCII: removes accents, and replaces every other character with a question mark. */
 function asciiText(text: Value | undefined): string {
   return String(text ?? '')
     .normalize('NFD')
