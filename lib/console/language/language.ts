@@ -30,7 +30,7 @@ const counts = language === 'en' ? new Intl.NumberFormat(locale) : numbers;
 /** The character between a number and its decimals: a comma in German and French, but a point in Switzerland. */
 export const decimalMark = language === 'en' ? '.' : numbers.format(1.5)[1]!;
 
-/** Replaces the decimal point of a number by the decimal mark of the language: `-12.5` becomes `-12,5`. */
+/** Replaces the decimal point of a number with the decimal mark of the language: `-12.5` becomes `-12,5`. */
 export const localNumber = (number: string) => number.replace('.', decimalMark);
 
 /** Formats a count with grouped digits: `100,000`. */
@@ -69,7 +69,7 @@ export function said(word: string): string {
   return table.get(word) ?? word;
 }
 
-/** Keeps the language that the user has chosen, for the next page. */
+/** Keeps the language that the user has chosen, so that the next page uses this language. */
 export function keepLanguage(chosen: string): void {
   keep(storageKey, chosen);
 }

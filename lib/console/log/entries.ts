@@ -22,7 +22,9 @@ export function isContinued({ count }: Held, page: LogPage): boolean {
   return count === undefined || count === page.count;
 }
 
-/** Appends a page that was requested from `next` on. Entries that are older than the lines with another numbering are omitted. */
+/**
+ * Appends a page that was requested from entry `next` onwards. Entries that are older than the lines with another numbering are omitted.
+ */
 export function append({ lines, count }: Held, page: LogPage): Held {
   const news = count === undefined ? laterThan(lines, page.entries) : page.entries;
   const all = news.length === 0 ? lines : [...lines, ...news].slice(-keptEntries);
@@ -30,7 +32,8 @@ export function append({ lines, count }: Held, page: LogPage): Held {
 }
 
 /**
- * Replaces the lines with the same numbering by a page that was requested from 0 on. While the log is paused, no newer entries are added.
+ * Replaces the lines that have the same numbering with a page that was requested from entry 0 onwards. While the log is paused, no newer
+ * entries are added.
  */
 export function replace({ lines, next }: Held, page: LogPage, isPaused: boolean): Held {
   const former = lines.slice(0, lines.lastIndexOf('restarted') + 1);

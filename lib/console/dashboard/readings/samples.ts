@@ -64,7 +64,7 @@ export async function askPast(addresses: readonly string[], seconds: number, sam
   return pastOf(histories, seconds, samples, (askedAt + Date.now()) / 2);
 }
 
-/** Converts histories to samples up to `now`, the page's time at which the hub responded, in milliseconds since 1970. */
+/** Converts histories to samples up to `now`, the time on the page's clock when the hub responded, in milliseconds since 1970. */
 export function pastOf(
   histories: readonly (History | undefined)[],
   seconds: number,
