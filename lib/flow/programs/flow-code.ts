@@ -15,8 +15,8 @@ export interface CodeFile {
 }
 
 /**
- * A TypeScript flow. `name` is its file as given, and `path` is the absolute path. `files` contains all its files by absolute path, and
- * `version` identifies the content of these files.
+ * A TypeScript flow. `name` is its file as given, and `path` is the absolute path. `files` contains all files of the flow, keyed by
+ * absolute path, and `version` identifies the content of these files.
  */
 export interface FlowCode {
   readonly name: string;

@@ -181,8 +181,8 @@ export function createFired(nodes: readonly ParameterNode[]): Fired {
 }
 
 /**
- * Writes the value of each source into the scope, or for a trigger whether it has fired since the last call. Returns whether all values are
- * known.
+ * Writes the value of each source into the scope, or, for a trigger, whether it has fired since the last call. Returns whether all values
+ * are known.
  */
 export function readNamed(
   names: readonly string[],
