@@ -51,7 +51,7 @@ export function reportLoop(dropped: Change): void {
   void remote.write([{ parameter: cause.parameter, input: 1 }], { origin, cause: dropped, hop });
 }
 
-/** One turn out of this many may be measured. */
+/** At most one out of this number of turns is measured. */
 export const timedEvery = 64;
 
 /**
