@@ -1,7 +1,7 @@
 // Which user has which rule open in the browser, so that two people notice each other before they save. A page reports its open sheet
 // repeatedly, and a sheet without reports is removed. The open sheets are not stored.
 
-/** How long a sheet is shown after its last report, in milliseconds. Browsers let a page in the background report once a minute. */
+/** How long a sheet is shown after its last report, in milliseconds. Browsers let a page in the background report only once a minute. */
 export const sheetLastsMs = 90_000;
 /** The maximum number of open sheets in total. When a limit is exceeded, the oldest sheets are removed. */
 export const maxSheets = 1000;
