@@ -17,7 +17,9 @@ export function awaitAnswer(thread: object): () => void {
   };
 }
 
-/** Resolves when no request is open, or after `limitMs` milliseconds, because a stopping hub does not wait for a hanging disk. */
+/**
+ * Resolves when no request is open, or after `limitMs` milliseconds, so that a hub that is stopping does not wait for a disk that hangs.
+ */
 export async function untilAllAnswered(limitMs: number): Promise<void> {
   if (waiting.size > 0) await within(new Promise<void>((resolve) => void idle.add(resolve)), limitMs);
 }
