@@ -31,7 +31,7 @@ export function holdLateUpgrades(): () => Promise<void> {
   };
 }
 
-/** Returns whether a late handshake can be answered now. After the first start, this takes a moment. */
+/** Returns whether a late handshake can be answered now. Returns false for a moment after the first start. */
 export function canUpgrade(): boolean {
   return spare === undefined || spare.response !== undefined;
 }
