@@ -33,7 +33,7 @@ const figures = z.array(z.number().nullable());
 
 /**
  * The response to `GET /hub/history/desk/level`: `{"address":"desk/level","type":"F","from":…,"to":…,"kind":"raw","times":[…],…}`. Times
- * are numbers as well, because a plot needs thousands of numbers.
+ * are in milliseconds rather than in ISO 8601, because a plot needs thousands of times.
  */
 export const history = named(
   'History',
@@ -67,7 +67,7 @@ export const history = named(
 );
 export type History = Shape<typeof history>;
 
-/** The response to `GET /hub/history?filter=desk/`: the histories of the parameters whose addresses match. */
+/** The response to `GET /hub/history?filter=desk/`: the histories of the parameters whose addresses match the filter. */
 export const historyList = named(
   'Histories',
   z.strictObject({
