@@ -42,8 +42,8 @@ const keepAfterMs = 10_000;
  */
 const pieceOfRun = 'run';
 /**
- * The interval at which caching is tried again, in milliseconds: while V8 runs with flags that save memory, the next start could not use
- * the code that V8 compiles.
+ * The interval at which caching is tried again, in milliseconds: while V8 is running with flags that save memory, the next start could not
+ * use the code that V8 compiles.
  */
 const keepAgainMs = 30_000;
 /** The maximum number of Node.js versions and settings whose code is kept in one folder. The most recently used code is kept. */
