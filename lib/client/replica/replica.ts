@@ -1,5 +1,5 @@
-// This client's replica of the hub's parameters, by address and by id. A message is applied as a whole before observers are notified, so
-// that observers see a consistent state.
+// This client's replica of the hub's parameters, keyed by address and by ID. A message is applied as a whole before observers are notified,
+// so that observers see a consistent state.
 
 import type { About } from '../../model/parameter.ts';
 import type { Value } from '../../model/value.ts';
