@@ -320,7 +320,7 @@ export class Requests {
     return this.#takeFrame(waiting, firstUntil, message);
   }
 
-  /** Like `take`, for the case that a request is waiting for an answer of several frames. */
+  /** Like `take`, but for a request that is waiting for an answer of several frames. */
   #takeFrame(waiting: readonly Request[], firstUntil: number, message: Message): 'answer' | 'part' | undefined {
     const first = waiting[firstUntil]!;
     const isUnasked = this.#options.isUnasked(message);
