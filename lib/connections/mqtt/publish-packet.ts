@@ -73,7 +73,7 @@ export class PublishWriter {
   }
 }
 
-/** The buffer for texts, and its parts from the start, by their lengths. Longer texts have buffers of their own. */
+/** The buffer for short strings, and the parts from its start, indexed by their length. Longer strings have buffers of their own. */
 const textRoom = Buffer.allocUnsafeSlow(512);
 const textParts: Buffer[] = [];
 const maxBytesPerCharacter = 3;
