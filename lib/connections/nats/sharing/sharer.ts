@@ -25,7 +25,9 @@ const staleEveryMs = 5000;
  * are sent with the next message.
  */
 const messageEveryMs = 1;
-/** The number of changes per millisecond above which the interval is longer. At this rate, the number of messages dominates the cost. */
+/**
+ * The number of changes per millisecond above which the interval is made longer. At this rate, the number of messages dominates the cost.
+ */
 const busyPerMs = 5;
 const busyMessageEveryMs = 8;
 /** The interval at which to check whether pending changes can be sent, in milliseconds. */
