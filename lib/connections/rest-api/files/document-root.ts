@@ -11,7 +11,7 @@ import { type FileService, noSuchFile, type Place, replyFile } from './static-fi
 /** The first path segments that the hub itself answers (S-12). */
 const builtIn = new Set(['hub', 'parameters', 'update', 'ws']);
 
-/** Answers GET and HEAD with a file below the Document Root, or with the index.html of a folder. */
+/** Answers GET and HEAD with a file below the Document Root, or with the `index.html` of a folder. */
 export function serveFile(
   root: string,
   service: FileService,
@@ -27,7 +27,7 @@ export function serveFile(
 
 /**
  * Finds the file for the percent-encoded path `below` under a root; `path` is the path that the client requested. A folder, whose path ends
- * with a slash, stands for its index.html. Errors: `not-found`, `bad-address`.
+ * with a slash, stands for its `index.html`. Errors: `not-found`, `bad-address`.
  */
 export function* findFile(
   root: string,

@@ -311,7 +311,7 @@ export interface ChangeKeeper {
   put(channel: GroupChannel, change: Change, isFirst: boolean): void;
 }
 
-/** Puts the changes of one parameter into an outbox of a group, and knows whether a change is waiting. */
+/** Puts the changes of one parameter into an outbox of a group, and tracks whether a change is waiting. */
 export class GroupChannel implements Observer {
   readonly subscriber: Subscriber;
   readonly channel: Channel;
