@@ -79,7 +79,7 @@ export function rulesOf(entries: z.output<typeof historySetting>): HistoryRule[]
   }));
 }
 
-// The setting for snapshots: selections of parameters, by name.
+// The setting for snapshots: selections of parameters, keyed by name.
 
 const selectionName = z.string().regex(/^[a-z0-9-]{1,64}$/, { error: 'a name of 1 to 64 characters a-z, 0-9 and -' });
 
