@@ -1,4 +1,4 @@
-// All functions that expressions may call, by name, in the order of the documentation.
+// All functions that expressions may call, keyed by name, in the order of the documentation.
 
 import { roundTo } from '../../model/digits.ts';
 import { describe } from '../../model/error.ts';
