@@ -1,4 +1,4 @@
-// The parameters declared by all connections, by address.
+// The parameters declared by all connections, keyed by address.
 
 import { resolve } from 'node:path';
 import { concatWith, NEVER, of } from 'rxjs';

@@ -59,7 +59,7 @@ export class HubPersistence implements PersistencePort {
   #store: string | undefined;
   /**
    * The stored values whose parameters are not declared, keyed by address, the oldest first. A parameter receives its value when a reload
-   * declares it again, such as after a mistake in a flow file has been corrected.
+   * declares it again, for example after a mistake in a flow file has been corrected.
    */
   readonly #aside = new Map<string, { readonly kept: KeptValue; readonly store: string }>();
   #installation = installationOf({ connections: [], files: [], templates: [], furtherFiles: [] });
