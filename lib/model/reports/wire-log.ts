@@ -81,7 +81,7 @@ export interface FramePart {
 const [timeAt, startAt, shownAt, lengthAt, directionAt, columns] = [0, 1, 2, 3, 4, 5];
 const firstFrames = 16;
 const firstBytes = 1024;
-/** The byte position after which positions start over, because larger numbers are slower. */
+/** The byte position after which positions start over, because V8 processes larger numbers more slowly. */
 const maxPosition = 2 ** 29;
 /** The number of bytes up to which copying byte by byte takes less time than a call. */
 const fewBytes = 48;
