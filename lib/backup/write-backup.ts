@@ -8,7 +8,7 @@ import { encodeHeader, endBytes, paddingOf } from './tar-header.ts';
 /** The maximum length of a piece of the backup, in bytes. */
 const pieceBytes = 256 * 1024;
 
-/** A file that is part of a backup. It must not change until the backup is complete. */
+/** A file that is part of a backup. The file must not change until the backup is complete. */
 export interface StagedFile {
   /** The file's path in the backup. */
   readonly path: string;
