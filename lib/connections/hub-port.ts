@@ -165,8 +165,8 @@ export interface MessageTotals {
 export interface Agenda {
   readonly zone: string;
   /**
-   * Returns a week of the schedule, which starts on Monday. It is `week` weeks after the week that contains `nowMs`, in milliseconds since
-   * 1970.
+   * Returns a week of the schedule, which starts on Monday. The returned week is `week` weeks after the week that contains `nowMs`, in
+   * milliseconds since 1970.
    */
   read(week: number, nowMs: number): AgendaWeek;
 }
