@@ -128,7 +128,7 @@ const unheardStatuses: ReadonlySet<number> = new Set([401, 429, 502, 503, 504]);
 
 export class Requests {
   readonly #options: RequestsOptions;
-  /** The writes that are waiting to be sent. They are sent before the questions. */
+  /** The writes that are waiting to be sent. Writes are sent before the questions. */
   #writes: Request[] = [];
   #asks: Request[] = [];
   #inFlight: Request[] = [];
