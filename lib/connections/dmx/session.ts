@@ -116,7 +116,7 @@ export class DmxSession {
     await this.#link.stop();
   }
 
-  /** Sets the channels of a parameter. They are sent at the end of the turn. */
+  /** Sets the channels of a parameter. The channels are sent at the end of the turn. */
   write(fixture: Fixture, value: Value): void {
     const universe = this.#sent.get(fixture.universe)!;
     if (writeChannels(fixture, value, universe.channels)) universe.isChanged = true;
