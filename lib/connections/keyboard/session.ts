@@ -35,7 +35,7 @@ import type { Combination } from './combination.ts';
 import { type FromProcess, fromProcess, type ToProcess, type Unusable } from './keyboard-messages.ts';
 import type { KeyboardSettings } from './settings.ts';
 
-/** The time within which the process must be ready, in milliseconds. It takes longer only if its X server hangs. */
+/** The time within which the process must be ready, in milliseconds. The process takes longer only if its X server hangs. */
 const startDeadlineMs = 8000;
 /** The time limit for a press, in milliseconds. A press takes at most 80 ms. */
 const pressDeadlineMs = 3000;
