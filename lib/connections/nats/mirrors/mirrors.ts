@@ -211,8 +211,8 @@ export class Mirrors {
   }
 
   /**
-   * Returns whether to show a connection that a hub reports. It is shown if the claims assign it to no other hub, and if this hub either
-   * has no connection with this ID or has lost this ID according to the claims.
+   * Returns whether to show a connection that a hub reports. The connection is shown if the claims assign it to no other hub, and if this
+   * hub either has no connection with this ID or has lost this ID according to the claims.
    */
   #mayShow(connectionId: string, sender: string): boolean {
     const { hub, ownership } = this.#context;

@@ -33,7 +33,7 @@ const maxWaitingLength = 32 * 1024 * 1024;
 
 /** The hub that a write request is sent to. */
 export interface TargetHub extends Pick<Remote, 'hub'> {
-  /** Whether the hub has recently sent a message. It may receive writes before all of its parameters have been mirrored. */
+  /** Whether the hub has recently sent a message. The hub may receive writes before all of its parameters have been mirrored. */
   readonly isThere: boolean;
   /** The network of the current session; undefined if there is no session. */
   readonly transport: Transport | undefined;
