@@ -24,7 +24,7 @@ export const endpoints = [
 /** The generated documents, by the properties that determine their content. */
 const texts = new KeptResults<JsonText>(16);
 
-/** Returns the OpenAPI document of a hub. It is generated once for each combination of kinds of credentials. */
+/** Returns the OpenAPI document of a hub. The document is generated once for each combination of kinds of credentials. */
 function openApiTextOf({ hub: { version }, settings, entry, endpoints }: Context): JsonText {
   const { hasPasswords, hasTokens, hasUsers, everybody, anonymous } = entry.directory;
   const needsNone = everybody !== undefined || anonymous !== undefined;

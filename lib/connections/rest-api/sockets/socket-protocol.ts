@@ -103,8 +103,8 @@ export interface Session {
 }
 
 /**
- * A connected client. This is not a class, because uWebSockets.js stores a client with its socket by copying the client's fields. `since`
- * returns the time of the handshake, in milliseconds since 1970.
+ * A connected client. A client is a plain object and not an instance of a class, because uWebSockets.js stores a client with its socket by
+ * copying the client's fields. `since` returns the time of the handshake, in milliseconds since 1970.
  */
 export interface ConnectedClient {
   readonly id: number;
