@@ -100,7 +100,7 @@ export class DeviceLink {
     this.#heardMs = this.#receivedMs;
   }
 
-  /** Ends the link because of a failure. It is reopened after a pause. */
+  /** Ends the link because of a failure. The link is reopened after a pause. */
   fail(reason: string): void {
     if (this.#link !== undefined) this.#ended(this.#link, reason, undefined); // otherwise, the link has already ended
   }
