@@ -161,8 +161,9 @@ export function* commentsFrom(text: string, start: number, end: number): Generat
 }
 
 /**
- * Returns the offset of the first comment that belongs to the item at `start`. These are the comments directly above the item, without a
- * blank line in between. Comments on the line of the previous bracket or comma belong to the item only if the item is also on that line.
+ * Returns the offset of the first comment that belongs to the item at `start`. Comments directly above the item, without a blank line in
+ * between, belong to the item. Comments on the line of the previous bracket or comma belong to the item only if the item is also on that
+ * line.
  */
 function leadOf(text: string, bound: number, start: number): number {
   const comments = [...commentsFrom(text, bound, start)];
