@@ -17,6 +17,8 @@ const leastTexts = 10;
  * are drawn together.
  */
 const leastDrawMs = 25;
+/** The maximum time between two updates, in milliseconds, on a machine that is so slow that drawing takes longer than pausing. */
+const mostDrawMs = 100;
 
 export interface LiveParameter {
   /** The value; undefined if the value is unknown. The value of a trigger that has fired is 1. */
@@ -76,11 +78,18 @@ export function createLiveCells(onMoves: (moved: ReadonlySet<string>) => void): 
   const unread = new Set<Cell>();
   let frame = 0;
   let drawnMs = 0;
+  /** The time between two updates: twice the time that the last one took, from its script to its pixels. */
+  let drawMs = leastDrawMs;
+  const { port1: drawn, port2: drawing } = new MessageChannel();
+  drawn.onmessage = ({ data: startMs }) => {
+    drawMs = Math.min(mostDrawMs, Math.max(leastDrawMs, 2 * (performance.now() - startMs)));
+  };
   /** Whether a change is waiting for a frame. */
   let isAwaited = false;
   onCleanup(() => {
     clearTimeout(timer);
     cancelAnimationFrame(frame);
+    drawn.close();
   });
   let timer: ReturnType<typeof setTimeout> | undefined;
   /** Draws in a frame that is at least `delayMs` away, because a frame without changes would cost as much as a small frame. */
@@ -93,6 +102,7 @@ export function createLiveCells(onMoves: (moved: ReadonlySet<string>) => void): 
     frame = 0;
     drawnMs = now;
     isAwaited = false; // first of all: after a failure, later changes are drawn
+    drawing.postMessage(performance.now()); // received after the page has been drawn
     const [values, movers] = [[...pending], new Set(moved)];
     pending.clear();
     moved.clear();
@@ -118,7 +128,7 @@ export function createLiveCells(onMoves: (moved: ReadonlySet<string>) => void): 
       }
       for (const address of movers) cells.get(address)?.setMoves((count) => count + 1);
       if (movers.size > 0) onMoves(movers);
-      if (unread.size > 0 && !isAwaited) drawAfter(Math.max(leastDrawMs, waitMs));
+      if (unread.size > 0 && !isAwaited) drawAfter(Math.max(drawMs, waitMs));
     });
   };
   return {
@@ -143,7 +153,7 @@ export function createLiveCells(onMoves: (moved: ReadonlySet<string>) => void): 
       if (isMove) moved.add(address);
       if (isAwaited) return;
       isAwaited = true;
-      drawAfter(drawnMs + leastDrawMs - performance.now());
+      drawAfter(drawnMs + drawMs - performance.now());
     },
   };
 }
