@@ -263,7 +263,7 @@ export interface Editing {
   documents(folder: string, rights: EditRights): Promise<EditableFolder | undefined>;
   /** Returns the text of a file and the data that a page needs for editing it. Errors: `forbidden`, `not-found`. */
   source(file: string, rights: EditRights): Promise<Source>;
-  /** Edits files. Errors: `bad-request`, `forbidden` with the location, `not-found`, `conflict` as an `EditConflictError`. */
+  /** Edits files. Errors: `bad-request`; `forbidden`, which names the location; `not-found`; `conflict` as an `EditConflictError`. */
   edit(request: EditRequest, by: Origin, rights: EditRights): Promise<EditAnswer>;
   /**
    * Returns the change set for `edit` that turns an instance of a template into a separate file, and the location of the opened item in

@@ -143,7 +143,10 @@ interface StorageArchive {
   readonly shownFolder: string;
   /** The maximum disk space for the databases, in bytes. */
   readonly maxBytes: number;
-  /** Creates a backup of the current state. Errors: `conflict` while another backup is being created; `unavailable` with the reason. */
+  /**
+   * Creates a backup of the current state. Errors: `conflict` while another backup is being created; `unavailable`, which states the
+   * reason.
+   */
   backUp(): Promise<Backup>;
 }
 
