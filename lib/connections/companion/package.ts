@@ -50,7 +50,9 @@ export interface Driver {
   remove(): Promise<void>;
 }
 
-/** Opens a module: a folder, or a .tgz file, which is unpacked into a temporary folder. Errors: `cannot-start`, with the reason. */
+/**
+ * Opens a module: a folder, or a .tgz file, which is unpacked into a temporary folder. Errors: `cannot-start`, which states the reason.
+ */
 export async function openDriver(path: string, shown: string): Promise<Driver> {
   try {
     if ((await stat(path)).isDirectory()) return await readDriver(path, async () => {});
