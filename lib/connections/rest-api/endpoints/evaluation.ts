@@ -119,7 +119,7 @@ function evaluate(expression: string, from: z.output<typeof evaluation>['from'],
   }
 }
 
-/** Compiles an expression from a client. Errors: `bad-request` with the column; `unknown-parameter`. */
+/** Compiles an expression from a client. Errors: `bad-request`, which names the column; `unknown-parameter`. */
 function compile(expression: string, types: Readonly<Record<string, ValueType | undefined>>, view: View) {
   try {
     return compileExpression(expression, types, undefined, (address) => find(address, view).type);

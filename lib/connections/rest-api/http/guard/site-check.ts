@@ -160,8 +160,8 @@ const originHeader = encodeText('origin');
 const refererHeader = encodeText('referer');
 
 /**
- * Returns the value of the `Origin` header, which browsers send with everything but plain GETs (RFC 6454 section 7); an empty string if
- * there is no header.
+ * Returns the value of the `Origin` header, which browsers send with all requests except plain GET requests (RFC 6454 section 7); an empty
+ * string if there is no header.
  */
 export function originOf(request: HttpRequest): string {
   return request.getHeader(originHeader);
