@@ -28,7 +28,9 @@ export class BackupMaker {
     this.#options = options;
   }
 
-  /** Starts a backup of the current state. Errors: `conflict` while another backup is in progress; `unavailable` with the reason. */
+  /**
+   * Starts a backup of the current state. Errors: `conflict` while another backup is in progress; `unavailable`, which states the reason.
+   */
   async begin(): Promise<Backup> {
     if (this.#making !== undefined)
       throw new HubError('conflict', 'expected one backup at a time; another one is in progress');
