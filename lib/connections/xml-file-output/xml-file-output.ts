@@ -89,7 +89,7 @@ function declare(id: string): ParameterDeclaration {
   return { id, type: 'S', access: 'write-only' };
 }
 
-/** Reads and parses the template of a connection. Errors: `cannot-start` with the path, or with the line and column. */
+/** Reads and parses the template of a connection. Errors: `cannot-start`, which names the path, or the line and column. */
 function readTemplate({ template, templateFile }: XmlSettings, resolvePath: ResolvePath): Template {
   if (template !== undefined) return parseTemplate(sourceOfText('template', template));
   const path = resolvePath(templateFile as string);

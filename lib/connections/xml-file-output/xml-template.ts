@@ -117,7 +117,7 @@ export function isPlaceholderName(text: string): boolean {
 
 /**
  * Parses a template. Placeholders are recognized in text, CDATA sections and attribute values, but not in namespace declarations. Errors:
- * `cannot-start` with the line and column: `template:3:7: unclosed tag: b`.
+ * `cannot-start`, which names the line and column: `template:3:7: unclosed tag: b`.
  */
 export function parseTemplate(source: TemplateSource): Template {
   return new TemplateParser(source).parse();
