@@ -6,7 +6,7 @@ export type Literal = string | number | boolean;
 export const comparisons = ['true', 'false', '==', '!=', '>', '>=', '<', '<=', 'between'] as const;
 export type Comparison = (typeof comparisons)[number];
 
-/** The words for each comparison, for users. */
+/** The words that users see for each comparison. */
 export const comparisonNames: Readonly<Record<Comparison, string>> = {
   true: 'is on (true)',
   false: 'is off (false)',
