@@ -151,7 +151,10 @@ async function takeBack({ write: { path, before, after }, old }: Replaced): Prom
   }
 }
 
-/** Writes the files of a save completely or not at all. Errors: `ChangedMeanwhile`; `unavailable` with the reason from the file system. */
+/**
+ * Writes the files of a save completely or not at all. Errors: `ChangedMeanwhile`; `unavailable`, which states the reason from the file
+ * system.
+ */
 export async function writeAll(folder: string, writes: readonly FileWrite[]): Promise<void> {
   const journal = join(folder, 'save.json');
   try {

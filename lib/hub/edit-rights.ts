@@ -25,7 +25,7 @@ interface Changed {
   readonly mayEditTemplate: (path: string) => boolean;
 }
 
-/** Checks that a user may make an edit. Errors: `forbidden` with the location. */
+/** Checks that a user may make an edit. Errors: `forbidden`, which names the location. */
 export function expectAllowed(changed: Changed, rights: EditRights): void {
   if (rights.isOwner) return;
   const check = new Check(changed, rights);
@@ -47,8 +47,8 @@ export function expectMayEdit({ names }: Pick<FoundFile, 'names'>, file: string,
 
 /**
  * Checks that a user may use the addresses in an edited document. A user who adds or changes a widget must be allowed to read the widget's
- * addresses, and to write the addresses that the widget writes. Otherwise, other users would press a button that its author may not press.
- * Errors: `forbidden` with the location.
+ * addresses, and to write the addresses that the widget writes. Otherwise, an author could get other users to press a button that the
+ * author may not press. Errors: `forbidden`, which names the location.
  */
 export function expectAddressesAllowed(
   file: string,
