@@ -45,7 +45,7 @@ export interface EditedText {
 /** Returns the usual order of the keys in the object at a path, in which new keys are inserted. */
 export type KeyOrder = (path: Path) => readonly string[];
 
-/** Applies edits to a text, one after another. Errors: `bad-request` with the path; `bad-json5` if a typed text does not parse. */
+/** Applies edits to a text, one after another. Errors: `bad-request`, which names the path; `bad-json5` if a typed text does not parse. */
 export function editJson5(text: string, ops: readonly EditOp[], orderOf: KeyOrder = () => []): EditedText {
   const edit = new Edit(text, orderOf);
   for (const op of ops) edit.do(op);
