@@ -39,7 +39,10 @@ export const errorCatalogue = {
 
 export type ErrorCode = keyof typeof errorCatalogue;
 
-/** An error with a code from the catalogue. `message` is one sentence for display, and `where` is the address, file or setting. */
+/**
+ * An error with a code from the catalogue. `message` is one sentence in a form suitable for display, and `where` is the address, file or
+ * setting.
+ */
 export class HubError extends Error {
   readonly code: ErrorCode;
   readonly where: string | undefined;
