@@ -177,11 +177,11 @@ const silent: HubLog = { ...entries, child: () => entries };
 interface ReadRecording {
   readonly start: RecordingStart;
   readonly values: readonly RecordedValue[];
-  /** The recorded turns in order of time. Errors: `bad-request` with the damaged line. */
+  /** The recorded turns in order of time. Errors: `bad-request`, which names the damaged line. */
   readonly turns: AsyncIterable<RecordedTurn>;
 }
 
-/** Opens the recording at a path. Errors: `bad-request` with the damaged or missing line; any file system error. */
+/** Opens the recording at a path. Errors: `bad-request`, which names the damaged or missing line; any file system error. */
 export async function openRecording(path: string): Promise<ReadRecording> {
   const lines = readLines(path);
   const start = (await lines.next()).value?.line;
