@@ -22,8 +22,8 @@ import { TestRun, withRemotes } from './test-run.ts';
 type Values = Readonly<Record<string, unknown>>;
 
 /**
- * A running flow whose time passes only during `advance`, `never` and `do`. Errors of every method: `bad-flow` if the steps are invalid,
- * `test-failed` with the timeline.
+ * A running flow whose time passes only during `advance`, `never` and `do`. Errors of every method: `bad-flow` if the steps are invalid;
+ * `test-failed`, which contains the timeline.
  */
 export interface FlowUnderTest {
   /** The virtual time in milliseconds since the start. */
