@@ -303,9 +303,9 @@ export const texts = [
   ['Hold for {1} s', '{1} s halten', 'Maintenir {1} s'],
   ['Hold {1} s to set', '{1} s halten', 'Maintenir {1} s'],
   [
-    'This button must be held. Set the value now?',
-    'Diese Taste muss gehalten werden. Wert jetzt setzen?',
-    'Ce bouton doit être maintenu. Régler la valeur maintenant ?',
+    'This button normally has to be held down. Set the value anyway?',
+    'Diese Taste muss normalerweise gehalten werden. Wert trotzdem setzen?',
+    'Ce bouton doit normalement être maintenu appuyé. Régler quand même la valeur ?',
   ],
   ['less by {1}', 'um {1} weniger', 'moins {1}'],
   ['more by {1}', 'um {1} mehr', 'plus {1}'],
@@ -321,13 +321,13 @@ export const texts = [
   ['not a schedule entry', 'kein Eintrag eines Zeitplans', 'pas une entrée d’horaire'],
   [
     'Earlier changes are not available, because this hub has no store.',
-    'Frühere Änderungen fehlen, weil dieser Hub keinen Speicher hat.',
-    'Les changements antérieurs manquent : ce hub n’a pas de stockage.',
+    'Frühere Änderungen sind nicht verfügbar, weil dieser Hub keinen Speicher hat.',
+    'Les changements antérieurs ne sont pas disponibles, car ce hub n’a pas de stockage.',
   ],
   [
     'Earlier changes are not available: {1}.',
-    'Frühere Änderungen fehlen: {1}.',
-    'Les changements antérieurs manquent : {1}.',
+    'Frühere Änderungen sind nicht verfügbar: {1}.',
+    'Les changements antérieurs ne sont pas disponibles : {1}.',
   ],
 
   // numbers
@@ -342,8 +342,8 @@ export const texts = [
     'Eine ganze Zahl wird erwartet, nicht {1}.',
     'Nombre entier attendu, et non {1}.',
   ],
-  ['Expected at least {1}, got {2}.', 'Mindestens {1}, nicht {2}.', 'Au moins {1}, et non {2}.'],
-  ['Expected at most {1}, got {2}.', 'Höchstens {1}, nicht {2}.', 'Au plus {1}, et non {2}.'],
+  ['Expected at least {1}, got {2}.', 'Mindestens {1} erwartet, nicht {2}.', 'Au moins {1} attendu, et non {2}.'],
+  ['Expected at most {1}, got {2}.', 'Höchstens {1} erwartet, nicht {2}.', 'Au plus {1} attendu, et non {2}.'],
   [
     '{1}: write the number without thousands separators.',
     '{1}: Die Zahl ohne Tausendertrennzeichen schreiben.',

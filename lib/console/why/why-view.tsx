@@ -40,7 +40,7 @@ export default function Why() {
       </div>
       <Show
         when={address()}
-        fallback={<p class="note">Enter the address of a parameter to see why it has its value.</p>}
+        fallback={<p class="note">Enter the address of a parameter to see why it has its current value.</p>}
       >
         <Show when={explanation.error()}>
           <p role="alert" class="note">
@@ -49,7 +49,7 @@ export default function Why() {
         </Show>
         <Show when={!explanation.error() && explanation.data()}>
           {(known) => (
-            <section class="why" aria-label={`Why ${address()} has its value`}>
+            <section class="why" aria-label={`Why ${address()} has its current value`}>
               <Chain
                 causes={known().chain.map(causeOf)}
                 forgotten={known().forgotten}

@@ -183,7 +183,7 @@ export function HoldButton(props: HoldButtonProps) {
     release: delay.stop,
   });
   const guard = createGuard(
-    { confirm: t('This button must be held. Set the value now?') },
+    { confirm: t('This button normally has to be held down. Set the value anyway?') },
     { title: props.label ?? t('Set') },
   );
   const click = () => {

@@ -58,11 +58,15 @@ async function saveAbout(address: string, wanted: Wanted): Promise<void> {
   const source = await findSource(['describe', address], ['connections', connectionId]);
   if (source === undefined)
     throw new Error(
-      `no flow file that you may edit declares the connection ${connectionId}: set "describe" in the file that declares the connection`,
+      `the connection ${connectionId} is not declared in any flow file that you can edit here; its label must be set under "describe" in the file that declares it`,
     );
   const ops = opsFor(source, address, wanted);
   if (ops.length === 0) return;
-  const { errors } = await sendEdit([{ file: source.file, base: source.etag, ops }], 'save', `label of ${address}`);
+  const { errors } = await sendEdit(
+    [{ file: source.file, base: source.etag, ops }],
+    'save',
+    `change the label or unit of ${address}`,
+  );
   const [first] = errors;
   if (first !== undefined) throw new Error(`${first.file}:${first.line ?? 1}: ${first.path}: ${first.message}`);
 }
