@@ -521,7 +521,7 @@ export class Hub implements HubPort {
     const rules = this.#engine.rules.enabledCount;
     const parameters = this.#graph.size;
     const texts = [counted(connections, 'connection'), counted(rules, 'rule'), counted(parameters, 'parameter')];
-    this.#log.info({ connections, rules, parameters }, `patchbay ${version} runs ${texts.join(', ')}`);
+    this.#log.info({ connections, rules, parameters }, `patchbay ${version} started with ${texts.join(', ')}`);
     if (!this.#isSafe) return;
     const { length: planned } = this.#plan.rules.filter(({ isEnabled, isShadow }) => isEnabled && !isShadow);
     this.#log.warn({ rules: planned }, `safe mode: ${counted(planned, 'rule')} disabled`);

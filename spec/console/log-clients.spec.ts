@@ -42,7 +42,7 @@ test.serial('a restart of the hub is shown, and its new log follows the previous
   await runs.nth(1).waitFor();
   const texts = await page.locator('.log > *').allTextContents();
   const cut = texts.indexOf('The hub was restarted.');
-  const isStart = (text: string) => text.includes('runs 3 connections');
+  const isStart = (text: string) => text.includes('started with 3 connections');
   t.true(texts.slice(0, cut).some(isStart) && texts.slice(cut).some(isStart), texts.join('\n'));
   await page.getByLabel('From').selectOption('error');
   await page.getByText('The hub was restarted.').waitFor();

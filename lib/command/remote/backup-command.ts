@@ -67,7 +67,9 @@ export async function restore(file: string, folder: string, call: string, consol
     await rmdir(place);
     console.print(printable(`${folder}: ${describe(manifest)}`));
     for (const path of manifest.absolute)
-      console.print(printable(`The flow files use the absolute path ${path}, which the backup does not restore.`));
+      console.print(
+        printable(`The flow files refer to ${path}, an absolute path, which is not included in the backup.`),
+      );
     console.print(`Run the hub: ${call} run ${manifest.run.map((path) => quoted(join(folder, path))).join(' ')}`);
     return 0;
   } catch (error) {

@@ -63,7 +63,7 @@ function printHistory(history: History, console: Console): void {
 }
 
 /**
- * Formats a point in a history: `0.25`, `0.25 (0.1 to 0.4), 12 changes`, `true for 32%, 3 changes`, `fired 4 times`. Returns undefined if
+ * Formats a point in a history: `0.25`, `0.25 (0.1 to 0.4), 12 changes`, `true 32% of the time, 3 changes`, `fired 4 times`. Returns undefined if
  * nothing is known about the period.
  */
 function describePoint({ kind, type, values, min, mean, max, counts }: History, index: number): string | undefined {
@@ -73,7 +73,7 @@ function describePoint({ kind, type, values, min, mean, max, counts }: History, 
   const average = mean![index];
   if (average === null || average === undefined) return undefined;
   const changes = count === 0 ? '' : `, ${counted(count ?? 0, 'change')}`;
-  if (type === 'B') return `true for ${roundToSignificant(average * 100, 3)}%${changes}`;
+  if (type === 'B') return `true ${roundToSignificant(average * 100, 3)}% of the time${changes}`;
   const range = min![index] === max![index] ? '' : ` (${min![index]} to ${max![index]})`;
   return `${roundToSignificant(average, 6)}${range}${changes}`;
 }

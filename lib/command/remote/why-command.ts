@@ -16,7 +16,7 @@ export function register(cli: Cli): void {
   remoteCommand(
     cli,
     'explain',
-    'print why a parameter on a running hub has its value: the chain of causes back to the external event',
+    'print why a parameter on a running hub has its current value: the chain of causes back to the external event',
   )
     .argument('<address>', '<Connection ID>/<Parameter ID>')
     .action((address: string, options: RemoteOptions) => finish(explain(address, options, console)));

@@ -274,7 +274,7 @@ function encodeArgument(tag: string, value: OscValue): Buffer {
       return data;
     }
   }
-  if (!(tag in emptyTags)) throw new Error(`expected a type tag of ${tagNames}, got "${tag}"`);
+  if (!(tag in emptyTags)) throw new Error(`expected a type tag, one of ${tagNames}, got "${tag}"`);
   return nothing;
 }
 
@@ -363,7 +363,7 @@ function isMark(token: string): boolean {
 }
 
 function readArgument(tag: string, token: string | undefined): OscValue {
-  if (!tagNames.includes(tag)) throw new Error(`expected type tags of ${tagNames} and [ ], got "${tag}"`);
+  if (!tagNames.includes(tag)) throw new Error(`expected a type tag, one of ${tagNames} or a bracket, got "${tag}"`);
   if (token === undefined || isMark(token))
     throw new Error(`expected an argument for the type tag "${tag}", got nothing`);
   if (token.startsWith('"')) return JSON.parse(token) as string;

@@ -16,17 +16,21 @@ const maxParts = 1000;
  */
 const maxMadeLength = 4 * maxTextLength;
 
-/** The number of characters that strings created by the current work may still have in total. */
-let leftCharacters = Number.POSITIVE_INFINITY;
+/** The number of characters that strings created by the current work may have in total. */
+let maxCharacters = Number.POSITIVE_INFINITY;
+
+/** The number of characters that remain of `maxCharacters`. */
+let leftCharacters = maxCharacters;
 
 /** Runs work whose expressions may create strings with at most this many characters in total. Errors: any error from the work. */
 export function withTextsUpTo<Result>(characters: number, work: () => Result): Result {
-  const before = leftCharacters;
+  const before = [maxCharacters, leftCharacters] as const;
+  maxCharacters = characters;
   leftCharacters = characters;
   try {
     return work();
   } finally {
-    leftCharacters = before;
+    [maxCharacters, leftCharacters] = before;
   }
 }
 
@@ -35,7 +39,8 @@ export function expectShort(length: number): void {
   if (length > maxMadeLength)
     throw new Error(`expected text of at most ${maxMadeLength} characters in an expression, got ${length}`);
   leftCharacters -= length;
-  if (leftCharacters < 0) throw new Error('expected an expression that produces less text in total');
+  if (leftCharacters < 0)
+    throw new Error(`expected an expression that produces at most ${maxCharacters} characters of text in total`);
 }
 
 /** The segmenter, created when a string first needs it, because its creation takes several milliseconds. */

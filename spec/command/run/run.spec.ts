@@ -48,7 +48,7 @@ test.serial('a SIGHUP before the hub runs does not end it: it reloads as soon as
 
 test.serial('saving a file causes a reload; a broken file is reported', async (t) => {
   const hub = await watching();
-  await hub.shows(/runs 1 connection, 1 rule,/);
+  await hub.shows(/started with 1 connection, 1 rule,/);
   await save(flow('b'));
   const [, reloaded] = await hub.shows(/"(reloaded[^"]*)"/);
   t.is(reloaded, 'reloaded: connections: 1 changed');
@@ -59,7 +59,7 @@ test.serial('saving a file causes a reload; a broken file is reported', async (t
 
 test.serial('with --no-watch only SIGHUP reloads; with --safe no rule runs', async (t) => {
   const hub = await notWatching();
-  await hub.logged(/runs 1 connection, 0 rules/);
+  await hub.logged(/started with 1 connection, 0 rules/);
   await hub.logged(/safe mode: 1 rule disabled/);
   const other = await watching();
   await save(flow('b', 'c'));

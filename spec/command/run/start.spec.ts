@@ -214,7 +214,7 @@ test.serial(
     });
     const running = start(t, ['--log-format', 'pretty', join(folder, 'desk.json5'), join(folder, 'more')]);
     const [, port] = await running.shows(/listening on http:\/\/127\.0\.0\.1:(\d+)\//);
-    await running.shows(/patchbay \S+ runs 3 connections, 1 rule, 2 parameters/);
+    await running.shows(/patchbay \S+ started with 3 connections, 1 rule, 2 parameters/);
     await ask(t, Number(port), 'GET /update?parameter=desk/lamp&value=false');
     t.is((await ask(t, Number(port), 'GET /parameters/copy/lamp')).text, 'false');
     running.process.kill('SIGINT');

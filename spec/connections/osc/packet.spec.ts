@@ -178,7 +178,7 @@ test('no packet that is damaged or made of chance throws, and what is read can b
 for (const [text, reason] of [
   ['', /an address such as "\/cue\/1\/start", got nothing/],
   ['cue', /an address such as .*got "cue"/],
-  ['/a x 1', /type tags of ifsSbTFNIhdtcrm and \[ \], got "x"/],
+  ['/a x 1', /a type tag, one of ifsSbTFNIhdtcrm or a bracket, got "x"/],
   ['/a i', /an argument for the type tag "i", got nothing/],
   ['/a i one', /a number for the type tag "i", got "one"/],
   ['/a i 1 2', /the end of the message, got "2"/],

@@ -71,7 +71,7 @@ test.serial(
       /^flow flow\.ts has stopped the hub: it ran for 4 s .* at flow\.ts:10:\d+\./,
     );
     await next.shows(/flow \S+flow\.ts is skipped; .*: it ran for 4 s without yielding, at \S+flow\.ts:10:/);
-    await next.shows(/runs 2 connections, 1 rule,/);
+    await next.shows(/started with 2 connections, 1 rule,/);
     await writeFile(join(next.folder, 'flow.ts'), flow({ plus: 3000 }));
     await next.shows(/reloaded: rules: 1 added/);
   },

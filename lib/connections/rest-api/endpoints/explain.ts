@@ -18,7 +18,7 @@ export const endpoints = [
     need: 'entry',
     id: 'explain',
     tag: 'causes',
-    summary: 'Why a parameter has its value: its last change and the chain of causes',
+    summary: 'Why a parameter has its current value: its last change and the chain of causes',
     names: { address: 'Parameter address' },
     answer: explanation,
     errors: { 400: badPath, 404: 'Parameter not found', 503: 'The parameter has not changed yet' },

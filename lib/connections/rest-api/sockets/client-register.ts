@@ -80,7 +80,7 @@ export class ClientRegister {
         `expected at most ${maxClients} WebSocket clients: all slots are taken`,
       );
     if (name === '' && this.#networks.of(remoteAddress) >= limits.clientsPerAddress) {
-      const clients = `${limits.clientsPerAddress} WebSocket clients of ${shownAddress(networkOf(remoteAddress))}`;
+      const clients = `${limits.clientsPerAddress} WebSocket clients from ${shownAddress(networkOf(remoteAddress))}`;
       throw new LimitError('clientsPerAddress', 'too-many-clients', `expected at most ${clients}: all slots are taken`);
     }
     if (name !== '' && (this.#users.get(name) ?? 0) >= limits.clientsPerUser) {

@@ -53,7 +53,7 @@ test('one address has at most clientsPerAddress sockets, until one leaves', asyn
   await openClient(t, hub.port);
   const refused = await ask(t, hub.port, 'GET /ws', { headers: handshake() });
   t.is(refused.status, 503);
-  t.is(refused.text, 'expected at most 2 WebSocket clients of 127.0.0.1: all slots are taken\n');
+  t.is(refused.text, 'expected at most 2 WebSocket clients from 127.0.0.1: all slots are taken\n');
   first.close();
   await first.closed();
   await openClient(t, hub.port);
