@@ -78,11 +78,14 @@ export function createLiveCells(onMoves: (moved: ReadonlySet<string>) => void): 
   const unread = new Set<Cell>();
   let frame = 0;
   let drawnMs = 0;
-  /** The time between two updates: twice the time that the last one took, from its script to its pixels. */
+  /**
+   * The time between two updates: three times the time that the last one took, from its script to its pixels, so that most of the time
+   * remains for input and scrolling.
+   */
   let drawMs = leastDrawMs;
   const { port1: drawn, port2: drawing } = new MessageChannel();
   drawn.onmessage = ({ data: startMs }) => {
-    drawMs = Math.min(mostDrawMs, Math.max(leastDrawMs, 2 * (performance.now() - startMs)));
+    drawMs = Math.min(mostDrawMs, Math.max(leastDrawMs, 3 * (performance.now() - startMs)));
   };
   /** Whether a change is waiting for a frame. */
   let isAwaited = false;
