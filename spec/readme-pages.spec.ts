@@ -19,7 +19,7 @@ const demo = shared(async (t) => {
   await writeFile(file, text.replace("dashboards: 'dashboards'", "dashboards: 'dashboards', documentRoot: 'www'"));
   await mkdir(join(folder, 'flows/www'));
   const args = ['run', 'flows/demo.json5', '--log-format', 'json'];
-  await start(t, args, { program: join(folder, 'lib/main.ts'), folder }).shows(/patchbay \S+ runs/);
+  await start(t, args, { program: join(folder, 'lib/main.ts'), folder }).shows(/patchbay \S+ started with/);
   return { clone, page: await openPage(t) };
 });
 

@@ -56,7 +56,7 @@ for (const [title, followed] of [
       const indexOf = (output: string) => plain(output).indexOf(`${withoutTimes(line)}\n`, heard) + 1 || undefined;
       heard = await hub.finds(indexOf, `the line ${line} of the log`);
     };
-    await hub.shows(/patchbay \S+ runs/);
+    await hub.shows(/patchbay \S+ started with/);
     for (const readme of followed) {
       const undo: (() => Promise<void>)[] = [];
       for (const block of blocksOf(clone.text(readme))) {

@@ -228,7 +228,7 @@ test.serial('D-30: the log is JSON lines for machines, without secrets, and igno
   const secrets = { username: 'ann', password: 'pass-word', token: 'c2VjcmV0' };
   const flow = { connections: { api: { ...api, ...secrets }, desk } };
   const { readLog, stop, ended } = await startHere(t, await createFolder(t, { 'flow.json5': flow }));
-  await eventually(() => /patchbay \S+ runs/.test(readLog()), 'it runs');
+  await eventually(() => /patchbay \S+ started with/.test(readLog()), 'it runs');
   const port = Number(/listening on [^"]*:(\d+)\//.exec(readLog())?.[1]);
   const headers = { authorization: 'Bearer c2VjcmV0' };
   await ask(t, port, 'GET /parameters/desk/lamp', { headers: { authorization: 'Bearer d3Jvbmc=' } });

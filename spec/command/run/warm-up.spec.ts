@@ -21,7 +21,7 @@ test.serial('`patchbay run` warms up, unless the option is off', async (t) => {
   const folder = await createFolder(t, { 'flow.json5': { connections: { desk: { type: 'dummy' } } } });
   for (const args of [[], ['--no-warm-up']]) {
     const hub = start(t, ['--log-level', 'debug', '--log-format', 'json', folder, ...args]);
-    await hub.shows(/patchbay \S+ runs/);
+    await hub.shows(/patchbay \S+ started with/);
     if (args.length === 0) await hub.shows(/"warmed up in \d+ ms"/);
     hub.process.kill('SIGTERM');
     const { output } = await hub.ended();

@@ -47,7 +47,7 @@ export async function startHubProcessIn(
   });
   const logged = (pattern: RegExp, nth = 1) =>
     running.finds((output) => messagesOf(output).filter((message) => pattern.test(message))[nth - 1], `log ${pattern}`);
-  await logged(/^patchbay \S+ runs/);
+  await logged(/^patchbay \S+ started with/);
   const port = await running.finds((output) => Number(/listening on [^"]*:(\d+)\//.exec(output)?.[1]), 'a port');
   const url = `http://127.0.0.1:${port}/`;
   return {

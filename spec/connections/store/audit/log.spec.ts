@@ -26,7 +26,7 @@ test('a client that asks by number across a restart misses no entry and sees non
   t.deepEqual(jsonOf(all.slice(0, before.entries.length)), jsonOf(before.entries));
   const restart = after.entries.findIndex(isRestart);
   t.regex(after.entries[restart]!.message, /^the hub was restarted: it had ended cleanly at \S+Z$/);
-  t.is(after.entries.filter(({ message }) => /^patchbay \S+ runs/.test(message)).length, 1);
+  t.is(after.entries.filter(({ message }) => /^patchbay \S+ started with/.test(message)).length, 1);
   const times = after.entries.map(({ time }) => time);
   t.true(times.length > 3);
   t.deepEqual(times, times.toSorted());
