@@ -25,7 +25,7 @@ test.serial('`patchbay run` warms up, unless the option is off', async (t) => {
     if (args.length === 0) await hub.shows(/"warmed up in \d+ ms"/);
     hub.process.kill('SIGTERM');
     const { output } = await hub.ended();
-    t.is(/ runs .*"warmed up in \d+ ms"/s.test(output), args.length === 0, output);
+    t.is(/ started with .*"warmed up in \d+ ms"/s.test(output), args.length === 0, output);
   }
 });
 
