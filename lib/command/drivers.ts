@@ -35,7 +35,7 @@ export function register(cli: Cli): void {
     .command('show')
     .description('describe a driver module: its config; with a config, also its variables, actions and feedbacks')
     .argument('<module>', 'a driver module: a .tgz file or a folder')
-    .option('--config <json5>', 'its config, such as "{ host: \'10.0.0.9\', port: 9990 }"', '{}')
+    .option('--config <json5>', 'the config of the driver module, such as "{ host: \'10.0.0.9\', port: 9990 }"', '{}')
     .action((module: string, { config }: { config: string }) => cli.finish(show(module, config, cli.console)));
 }
 

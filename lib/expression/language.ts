@@ -88,7 +88,9 @@ function itemOfList(list: readonly unknown[], index: number): unknown {
   const item = list[index];
   if (item !== undefined) return item;
   const last = list.length - 1;
-  throw new Error(`expected ${last < 0 ? 'a list that is not empty' : `an index 0..${last}`}, got [${index}]`);
+  throw new Error(
+    last < 0 ? `expected a non-empty list, got an empty one` : `expected an index 0..${last}, got [${index}]`,
+  );
 }
 
 function itemOfMap(map: ReadonlyMap<unknown, unknown>, key: string | number): unknown {

@@ -289,7 +289,7 @@ export async function recoverSaves(
   return { isFolder, restored };
 }
 
-/** Removes a file left by an interrupted save. If another program has saved a different text in that file meanwhile, the text is kept. */
+/** Removes a file left by an interrupted save. If another program has saved a different text in that file since then, the text is kept. */
 async function clear(
   leftover: string,
   path: string,

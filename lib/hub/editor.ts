@@ -1,6 +1,6 @@
 // Edits flow files for users of a browser: reads a file with its locations, checks a change set like a load, shows what the change set
-// would restart, runs the change set in shadow, or saves it. A save is merged with changes that others have saved meanwhile; if that is
-// impossible, both texts are shown.
+// would restart, runs the change set in shadow, or saves it. A save is merged with changes that others have saved in the
+// meantime; if that is impossible, both texts are shown.
 
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -672,7 +672,7 @@ function apart<File>(
   };
 }
 
-/** Errors: `bad-request` if a rename does not lead from a parameter that only the first plan declares to one that only the second declares. */
+/** Errors: `bad-request` unless each rename leads from a parameter that only the first plan declares to one that only the second declares. */
 function expectRenames(renames: readonly Rename[], before: Plan, after: Plan): void {
   if (renames.length === 0) return;
   const addressesIn = ({ connections }: Plan) =>

@@ -334,7 +334,7 @@ export function* tokensOf(text: string, start = 0): Generator<Token, void, void>
     else if (part === '/*') end = indexAfter(text, '*/', end);
     tokenStart.lastIndex = end;
     if (part !== '//' && part !== '/*') yield { part: isQuote ? text.slice(offset, end) : part, offset };
-    tokenStart.lastIndex = end; // the caller may have used the pattern meanwhile
+    tokenStart.lastIndex = end; // the caller may have used the pattern in the meantime
   }
 }
 

@@ -50,7 +50,7 @@ export function compileRegex(pattern: string, maxSteps: number): Regex {
 }
 
 /**
- * Compiles a pattern that an operator wrote, and never a pattern from a client. JavaScript's engine runs patterns with look-around or
+ * Compiles a pattern that an operator wrote. Do not pass patterns from clients. JavaScript's engine runs patterns with look-around or
  * back-references, which RE2 lacks. Errors: `RegexMistake`.
  */
 export function compileOwnRegex(pattern: string): Regex {

@@ -84,7 +84,7 @@ test('hubs, their links and connections are shown; stale ones are marked in word
   await page.getByRole('switch').getByText('false').waitFor();
   await server.kill('SIGKILL');
   await page.locator('[data-address="desk/mic"] .stale-mark').waitFor();
-  await page.getByText('no contact with its hub west').waitFor();
+  await page.getByText('the hub west cannot be reached').waitFor();
   await page.getByRole('switch').click();
   await page.getByText(refusal).waitFor();
   t.is(await page.locator('[data-address="rack/light"] .stale-mark').count(), 0);

@@ -21,7 +21,7 @@ const channelsOf: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6
 
 /** Decodes an image in base64, with or without the prefix `data:image/png;base64,`. Errors: `Error` with a readable message. */
 export function readImage(text: string): Picture {
-  if (text.length > maxImageLength) throw new Error(`expected an image of at most ${maxImageLength} characters`);
+  if (text.length > maxImageLength) throw new Error(`expected an image of at most ${maxImageLength} base64 characters`);
   return readPng(Buffer.from(text.replace(/^data:image\/png;base64,/, ''), 'base64'));
 }
 

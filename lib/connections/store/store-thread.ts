@@ -138,7 +138,7 @@ export class StoreThread<Request, Answer> {
   ): Promise<Answer> {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     const take = (message: Answer | Piece) => (isPiece(message) ? onPiece(message.piece) : resolve(message));
-    const fail = (error: unknown) => reject(new Error(`the thread that ${this.#what} failed: ${messageOf(error)}`));
+    const fail = (error: unknown) => reject(new Error(`the thread for ${this.#what} failed: ${messageOf(error)}`));
     const exit = () => fail('it exited unexpectedly');
     if (this.#isEnded) {
       exit();

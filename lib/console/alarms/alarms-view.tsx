@@ -161,7 +161,7 @@ export default function Alarms() {
 }
 
 function whyNone({ count }: AlarmList, listed: number): string {
-  if (count === 0) return t('No alarms are visible to you. A connection of type alarms raises alarms.');
+  if (count === 0) return t('No alarms are visible to you. To define alarms, add a connection of the type "alarms".');
   return listed > 0
     ? t('No alarm matches.')
     : t('No active alarms. {1} alarm is defined.|No active alarms. {1} alarms are defined.', count);

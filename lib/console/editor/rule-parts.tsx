@@ -188,7 +188,7 @@ export function WhenPart(props: PartProps) {
           fallback={
             <Show when={ends().length > 1 || props.rule.map !== undefined}>
               <button type="button" onClick={() => props.change(withNames(props.rule))}>
-                {ends().length > 1 ? 'Name them to compare them' : 'Add a name'}
+                {ends().length > 1 ? 'Name the sources to compare them' : 'Add a name'}
               </button>
             </Show>
           }

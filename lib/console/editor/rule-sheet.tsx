@@ -645,7 +645,7 @@ function useDraft(props: SheetProps, options: { expand(text: string): string; li
   };
 }
 
-/** Opens the sheet of a saved rule at its location in the new text, unless the user has left the sheet meanwhile. */
+/** Opens the sheet of a saved rule at its location in the new text, unless the user has left the sheet in the meantime. */
 function reopen(file: string, rule: Rule, reload: () => void): void {
   const { hash } = location;
   void readSource(file).then((fresh) => {

@@ -56,7 +56,7 @@ export function SavePanel(props: SaveProps) {
             : 'Saved and running.',
         );
         setComment('');
-        if (location.hash === hash) props.saved(answer); // a user who has left the sheet meanwhile is not led back
+        if (location.hash === hash) props.saved(answer); // a user who has left the sheet in the meantime is not led back
       }
     } catch (error) {
       setConflicts(conflictsOf(error));

@@ -39,7 +39,7 @@ const editDeadlineMs = 60_000;
 
 /**
  * Sends a change set to the hub, which checks it, runs it in shadow or saves it. Errors: a `Refusal`, with `conflicts` if the same part of
- * a file has changed meanwhile.
+ * a file has changed in the meantime.
  */
 export async function sendEdit(
   files: readonly FileEdit[] | SeparationAnswer['files'],

@@ -30,7 +30,7 @@ const mayWrite = createRoot(() => {
   };
   const ask = usePolling(learnIt, () => (isAnswered ? undefined : askAgainMs));
   createEffect(on(isStale, ask)); // the user's rights may have changed while the link was down
-  // A socket does not report a refused handshake. Therefore, a user who was signed out meanwhile is detected here.
+  // A socket does not report a refused handshake. Therefore, a user who was signed out in the meantime is detected here.
   createEffect(on(linkState, ({ name }) => (name === 'waiting' || name === 'closed') && !isRejected && ask()));
   return createMemo(() => createMatcher(me()?.write ?? [], []));
 });

@@ -206,9 +206,9 @@ export const texts = [
     'La valeur du paramètre est inconnue',
   ],
   [
-    'No alarms are visible to you. A connection of type alarms raises alarms.',
-    'Sie sehen keine Alarme. Eine Verbindung vom Typ alarms löst Alarme aus.',
-    'Aucune alarme visible pour vous. Une connexion de type alarms déclenche des alarmes.',
+    'No alarms are visible to you. To define alarms, add a connection of the type "alarms".',
+    'Sie sehen keine Alarme. Um Alarme einzurichten, fügen Sie eine Verbindung vom Typ „alarms“ hinzu.',
+    'Aucune alarme visible pour vous. Pour définir des alarmes, ajoutez une connexion de type « alarms ».',
   ],
   ['No alarm matches.', 'Kein Alarm passt.', 'Aucune alarme ne correspond.'],
   [

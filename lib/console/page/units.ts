@@ -87,7 +87,7 @@ export function formatBytes(bytes: number): string {
 
 const longestText = 300;
 
-/** Returns the beginning of a long string, in which no character is split. */
+/** Returns the beginning of a long string, without splitting a character. Returns a short string unchanged. */
 export function beginningOf(text: string): string {
   return text.length > longestText ? `${text.slice(0, longestText)}…`.toWellFormed() : text;
 }

@@ -218,7 +218,7 @@ function StaleNote(props: { readonly since: number; readonly hub: ParameterInfo[
       </strong>{' '}
       {props.hub === undefined
         ? 'the device is offline'
-        : `no contact with its hub ${props.hub}, or the device is offline`}
+        : `the hub ${props.hub} cannot be reached, or the device is offline`}
       . The value may be outdated and cannot be set here.
     </p>
   );

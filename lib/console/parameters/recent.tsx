@@ -154,7 +154,7 @@ export function Recent() {
           <p class="note">Apart from meters, nothing has changed in this period.</p>
         </Show>
         <Show when={data()?.isComplete === false}>
-          <p class="note">More parameters have changed: choose a shorter period.</p>
+          <p class="note">Not all changed parameters are shown. To see the rest, choose a shorter period.</p>
         </Show>
       </div>
     </>

@@ -4,8 +4,8 @@ import type { Origin } from '../parameter.ts';
 import type { Value } from '../value.ts';
 
 /**
- * The kinds of entries: the change of a value, the firing of a trigger, a switched rule, a connection started or stopped manually, a reload,
- * a sign-in or a refused sign-in, a jump of the clock, a start or stop of the hub, or lost entries.
+ * The kinds of entries: value changes, fired triggers, rules switched on or off, connections started or stopped manually, reloads, sign-ins
+ * (including refused ones), clock jumps, starts and stops of the hub, and lost entries.
  */
 export const auditKinds = [
   'change',

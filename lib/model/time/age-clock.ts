@@ -101,8 +101,8 @@ export class Ages {
 /**
  * Counts the time during which the hub is running, with a clock that never jumps. Only the machine's clock shows how long the hub was down,
  * and that clock may be wrong. Therefore, the claimed length of a pause is counted gradually, as fast as time passes afterwards: a wrong
- * claim never ages data by more than the time that has passed since. If the machine's clock is set back meanwhile, the rest of the claim is
- * void.
+ * claim never ages data by more than the time that has passed since. If the machine's clock is set back in the meantime, the rest
+ * of the claim is void.
  */
 export class AgeClock {
   #ran: number;

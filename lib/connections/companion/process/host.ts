@@ -338,7 +338,7 @@ class ContextModule implements Module {
 
   async act(action: string, options: Options): Promise<void> {
     const definition = this.#actions.get(action);
-    if (definition?.callback === undefined) throw new Error(`expected an action of the module, got "${action}"`);
+    if (definition?.callback === undefined) throw new Error(`expected one of the module's actions, got "${action}"`);
     const event = { id: action, controlId, actionId: action, options, surfaceId: undefined };
     await definition.callback(event, this.#callbackContext);
   }

@@ -236,7 +236,7 @@ const localTypes = new Set(
   ),
 );
 
-/** Returns whether a folder, and everything mounted below it, is on disks of this machine. Does not access other disks. */
+/** Returns whether a folder, and everything mounted below it, is on this machine's own disks. Does not access any other disks. */
 export function isOnLocalDisk(folder: string, mountInfo = readMountInfo): boolean {
   const mounts = mountInfo()
     .split('\n')

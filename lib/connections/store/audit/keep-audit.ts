@@ -299,7 +299,7 @@ export function packAudit(batch: AuditBatch): { readonly packed: PackedAuditBatc
 type WrittenAnswer = Extract<AuditAnswer, { readonly written: unknown }>;
 
 export class AuditWriter {
-  readonly #thread = new StoreThread<AuditRequest, AuditAnswer>('audit-thread', 'writes the audit');
+  readonly #thread = new StoreThread<AuditRequest, AuditAnswer>('audit-thread', 'writing the audit');
 
   /** Starts the thread ahead of the first request, see `StoreThread.start`. */
   start(): void {

@@ -36,7 +36,7 @@ export class BackupMaker {
       throw new HubError('conflict', 'expected one backup at a time; another one is in progress');
     const { hub, folder, setting } = this.#options;
     const work = join(folder, backupWork);
-    const thread = new StoreThread<BackupQuestion, BackupAnswer>('backup-thread', 'makes a backup');
+    const thread = new StoreThread<BackupQuestion, BackupAnswer>('backup-thread', 'making a backup');
     thread.start();
     const ended = Promise.withResolvers<void>();
     this.#making = ended.promise;

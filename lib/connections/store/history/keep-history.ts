@@ -112,7 +112,7 @@ class HistoryKeeper extends Keeper implements RecordedArchive {
 
 /** Sends requests to the thread. Every method rejects if the thread has ended. */
 export class HistoryWriter {
-  readonly #thread = new StoreThread<HistoryRequest, HistoryAnswer>('history-thread', 'writes the history');
+  readonly #thread = new StoreThread<HistoryRequest, HistoryAnswer>('history-thread', 'writing the history');
 
   /** Opens the history database, even if it is damaged. */
   open(request: Omit<OpenHistory, 'ask'>): Promise<HistoryAnswer> {

@@ -166,7 +166,7 @@ export class PastReader implements PastArchive {
     if (this.#thread === undefined && this.#hanging >= maxHanging)
       return [{ failure: 'the disk does not answer, and the threads that wait for it are still blocked' }];
     try {
-      this.#thread ??= new StoreThread('reader-thread', 'reads history and audit');
+      this.#thread ??= new StoreThread('reader-thread', 'reading the history and the audit');
       const answers = await within(this.#thread.ask(requests), hungMs, this.#options.scheduler);
       if (answers !== undefined) return answers;
       void this.#giveUp();

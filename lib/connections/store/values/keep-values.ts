@@ -350,7 +350,7 @@ function keyOf(connection: string, name: string): string {
 // The hub's side of the thread that writes values.
 
 export class ValuesWriter {
-  readonly #thread = new StoreThread<Request, Answer>('values-thread', 'writes values');
+  readonly #thread = new StoreThread<Request, Answer>('values-thread', 'writing values');
 
   /** Starts the thread ahead of the first request, see `StoreThread.start`. */
   start(): void {

@@ -65,7 +65,7 @@ export function createReleases(former: readonly string[], { send, changed, settl
       entry.writes++;
       pending.set(address, entry);
       settled(address, undefined);
-      notify(); // before the write, because the page may end meanwhile
+      notify(); // before the write, because the page may end in the meantime
       return send(address, true);
     },
     release(address) {

@@ -84,8 +84,9 @@ export function cut(response: HttpResponse): void {
 }
 
 /**
- * Opens an account for the bytes that the hub holds for the connected client of a response. The caller sets the account to 0 when the hub
- * no longer holds any bytes, or when the client has disconnected. `share` is the owner of the bytes, by default the client's network.
+ * Opens an account for the bytes that the hub holds for the client of a response, which must still be connected. The caller sets the account
+ * to 0 when the hub no longer holds any bytes, or when the client has disconnected. `share` is the owner of the
+ * bytes, by default the client's network.
  */
 export function holdFor(
   response: HttpResponse,
