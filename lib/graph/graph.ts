@@ -626,7 +626,7 @@ class PendingChange implements Change {
 const causeTextLength = 256;
 
 /** Returns a cause, or a copy that contains only the beginnings of the long strings in the cause. */
-function withShortTexts(cause: Change | undefined): Change | undefined {
+export function withShortTexts(cause: Change | undefined): Change | undefined {
   if (cause === undefined || !(isLongText(cause.value) || isLongText(cause.previous))) return cause;
   const { value, previous } = cause;
   return { ...cause, value: shortText(value), ...(previous !== undefined && { previous: shortText(previous) }) };

@@ -126,6 +126,9 @@ const ruleOrder = [
   'to',
 ];
 
+/** A change set. A revert does not fail if later edits have changed the renamed parameters. */
+type ChangeRequest = EditRequest & { readonly isRevert?: boolean };
+
 /** A file as edited by a change set. */
 interface Edited {
   readonly found: FoundFile;
@@ -248,7 +251,10 @@ export class Editor implements Editing {
     const kept = this.#parts.revisions.find(revision);
     if (kept === undefined || !kept.files.every(({ names }) => rights.mayEdit(names)))
       throw new HubError('not-found', `revision ${revision}: expected a stored revision of files that you may edit`);
-    const request = { files: [], mode, comment: comment === '' ? `reverts revision ${revision}` : comment };
+    const request = {
+      ...{ files: [], mode, comment: comment === '' ? `reverts revision ${revision}` : comment },
+      ...{ renames: reversed(kept.renames), isRevert: true },
+    };
     const documents = await Promise.all(kept.files.map(({ names }) => this.#documents.find(names[0]!)));
     if (documents.every((one) => one !== undefined))
       return this.#documents.revert(kept, documents, { mode, comment: request.comment }, by, rights);
@@ -289,7 +295,7 @@ export class Editor implements Editing {
   }
 
   async #change(
-    request: EditRequest,
+    request: ChangeRequest,
     make: () => Promise<readonly Edited[]>,
     prepare: () => Promise<PreparedDocuments>,
     by: Origin,
@@ -307,7 +313,7 @@ export class Editor implements Editing {
   }
 
   async #try(
-    { mode, comment, renames = [], rehearse: asked }: EditRequest,
+    { mode, comment, renames: named = [], isRevert = false, rehearse: asked }: ChangeRequest,
     edited: readonly Edited[],
     documents: PreparedDocuments,
     by: Origin,
@@ -333,7 +339,7 @@ export class Editor implements Editing {
     }));
     errors.push(...documents.errors);
     const isRight = errors.length === 0;
-    if (isRight) expectRenames(renames, before.plan, after.plan);
+    const renames = isRight ? renamesOf(named, before.plan, after.plan, isRevert) : [];
     const files = edited.map(({ found, before: old, text = '', isMerged }): EditedFile => {
       const [was, now] = [shown(old?.text ?? ''), shown(text)];
       return { file: found.name, etag: etagOf(text), text: now, difference: differenceOf(was, now), isMerged };
@@ -435,10 +441,11 @@ export class Editor implements Editing {
         ...changed.map(({ found, before, text }) => ({ names: found.names, before: before?.text, after: text })),
         ...documents.kept,
       ],
+      ...(renames.length > 0 && { renames }),
     });
     if (!isOnProbation) return { isSaved: true, revision };
     const rollBack = () =>
-      void this.#rollBack(revision, writes, by).catch((error) => this.#parts.log(messageOf(error)));
+      void this.#rollBack(revision, { writes, renames }, by).catch((error) => this.#parts.log(messageOf(error)));
     return { isSaved: true, revision, probation: { until: this.#probation.begin(revision, rights, folder, rollBack) } };
   }
 
@@ -463,7 +470,11 @@ export class Editor implements Editing {
     setTimeout(() => void exclusively(run).catch((error) => log(messageOf(error))), answerMs);
   }
 
-  async #rollBack(revision: number, writes: readonly FileWrite[], by: Origin): Promise<void> {
+  async #rollBack(
+    revision: number,
+    { writes, renames }: { readonly writes: readonly FileWrite[]; readonly renames: readonly Rename[] },
+    by: Origin,
+  ): Promise<void> {
     const { exclusively, reload, log } = this.#parts;
     if (this.#probation.revision !== revision) return;
     try {
@@ -473,6 +484,7 @@ export class Editor implements Editing {
         await reload(
           by,
           `revision ${revision} was not confirmed within ${this.#probation.seconds} s and has been reverted`,
+          reversed(renames),
         );
       });
       log(
@@ -672,16 +684,25 @@ function apart<File>(
   };
 }
 
-/** Errors: `bad-request` unless each rename leads from a parameter that only the first plan declares to one that only the second declares. */
-function expectRenames(renames: readonly Rename[], before: Plan, after: Plan): void {
-  if (renames.length === 0) return;
+/**
+ * Returns the renames that lead from a parameter that only the first plan declares to one that only the second declares. Errors:
+ * `bad-request` for any other rename, unless `isRevert`.
+ */
+function renamesOf(renames: readonly Rename[], before: Plan, after: Plan, isRevert: boolean): readonly Rename[] {
+  if (renames.length === 0) return renames;
   const addressesIn = ({ connections }: Plan) =>
     new Set(connections.flatMap(({ id, parameters }) => parameters.map((one) => formatAddress(id, one.id))));
   const [had, has] = [addressesIn(before), addressesIn(after)];
-  for (const { from, to } of renames)
-    if (!had.has(from) || has.has(from) || had.has(to) || !has.has(to))
-      throw new HubError(
-        'bad-request',
-        `renames: expected a change set that removes ${from} and declares ${to}, which did not exist before`,
-      );
+  return renames.filter(({ from, to }) => {
+    if (had.has(from) && !has.has(from) && !had.has(to) && has.has(to)) return true;
+    if (isRevert) return false;
+    throw new HubError(
+      'bad-request',
+      `renames: expected a change set that removes ${from} and declares ${to}, which did not exist before`,
+    );
+  });
+}
+
+function reversed(renames: readonly Rename[] = []): Rename[] {
+  return renames.map(({ from, to }) => ({ from: to, to: from }));
 }

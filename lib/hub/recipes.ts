@@ -219,7 +219,6 @@ function isKnown(name: string, address: string, { addresses, connections, hasOth
   throw new HubError('bad-request', `--set ${name}: unknown parameter "${address}" of connection ${id}, ${hint}`);
 }
 
-/** Returns the usual address of a device, or an address with another Connection ID if the folder already has such a connection. */
 /** Returns the rest of the line that declares an address as a stand-in, or undefined if there is none. */
 function standInLine(standIns: StandIns, usual: string): string | undefined {
   if (!isAddress(usual)) return undefined;
@@ -227,6 +226,7 @@ function standInLine(standIns: StandIns, usual: string): string | undefined {
   return standIns.get(connectionId)?.get(usual.slice(connectionId.length + 1));
 }
 
+/** Returns the usual address of a device, or an address with another Connection ID if the folder already has such a connection. */
 function freeAddress(usual: string, own: string, { connections }: Surroundings): string {
   return connections.has(connectionIdOf(usual)) ? `${own}-${usual}` : usual;
 }

@@ -1,6 +1,7 @@
 // The most recent change sets for flow files, with their authors and comments. The change sets are kept in the hub's store or, without a
 // store, in a file in the hidden folder `.patchbay` next to the flow files.
 
+import type { Rename } from '../connections/persistence.ts';
 import { isJsonObject } from '../model/json-object.ts';
 import type { OwnFile } from './edit-files.ts';
 
@@ -22,6 +23,8 @@ export interface KeptRevision {
     readonly before?: string | undefined;
     readonly after?: string | undefined;
   }[];
+  /** The parameters that the change set renamed. */
+  readonly renames?: readonly Rename[];
 }
 
 /** Stores one item of data under a name; undefined deletes the item. Returns false if there is no store. */

@@ -129,9 +129,8 @@ const lookMs = 500;
  * third more time, and V8 would soon allocate the returned memory again.
  */
 const busyShare = 0.5;
-/** The share of time below which a thread counts as calm, and the share from which it is no longer calm. */
+/** The share of time below which a thread counts as calm. */
 const calmShare = 0.1;
-const notCalmShare = 0.2;
 /**
  * The growth factor of the process's memory beyond which memory is returned once after a burst, even during a steady load: with so little
  * garbage, V8 would not collect the memory for hours.
@@ -150,14 +149,10 @@ const quickHeapBytes = 48 * 1024 * 1024;
  */
 const savingMs = 20_000;
 
-/**
- * Makes V8 save memory for a while whenever this thread has become idle. If load returns in the meantime, V8 stops saving memory until the
- * thread is idle again, because each collection that saves memory would delay the clients by tens of milliseconds.
- */
+/** Makes V8 save memory for a while whenever this thread has become idle. */
 export function returnMemoryWhenCalm(): void {
   let before = performance.eventLoopUtilization();
   let savingUntil = 0;
-  let isSavingInCalm = false;
   let wasBusy = true; // the process has just started
   let isNew = true;
   let bytesBefore = memoryUsage.rss();
@@ -172,21 +167,18 @@ export function returnMemoryWhenCalm(): void {
     const isOver = wasBusy && !isBusy;
     const isCalm = isOver && utilization < calmShare;
     const isSteady = isOver && nowMs >= steadyAgainMs && bytes > grownTimes * bytesBefore;
-    const isDisturbed = isSavingInCalm && utilization >= notCalmShare;
     if (isCalm && isNew && memoryUsage().heapUsed < quickHeapBytes) {
       collectGarbage();
       wasBusy = false;
     } else if (isCalm || isSteady) {
       setFlagsFromString('--optimize-for-size');
       savingUntil = nowMs + savingMs;
-      isSavingInCalm = isCalm;
       wasBusy = false;
-    } else if (savingUntil > 0 && (isBusy || isDisturbed || nowMs >= savingUntil)) {
+    } else if (savingUntil > 0 && (isBusy || nowMs >= savingUntil)) {
       setFlagsFromString('--no-optimize-for-size'); // saving costs time under load
       // Restores a flag that changed with the flag above: V8 reads it only at startup, but compares it before accepting cached code.
       setFlagsFromString('--max-semi-space-size=0');
-      if (isDisturbed || savingUntil - nowMs < savingMs / 2) steadyAgainMs = nowMs + steadyEveryMs;
-      if (isDisturbed) wasBusy = true;
+      if (savingUntil - nowMs < savingMs / 2) steadyAgainMs = nowMs + steadyEveryMs;
       savingUntil = 0;
     }
     if (isCalm) isNew = false;

@@ -26,7 +26,7 @@ export const contestMs = 2000;
 const pingMs = 1000;
 /**
  * The maximum number of unconfirmed bitmap bytes of a link, and of all links of a connection. A link may always have `confirmBytes`, and
- * keys that have just been touched may exceed these limits. Any further data would wait in the operating system's buffers and delay the
+ * twice `windowBytes` for keys that have just been touched. Any further data would wait in the operating system's buffers and delay the
  * lamp of a pressed key.
  */
 export const windowBytes = 131_072;
@@ -457,7 +457,8 @@ export class SatelliteSession {
   #isFull({ client, urgent }: Surface): boolean {
     if (client.link.unsentBytes > maxQueuedBytes) return true;
     const bytes = unconfirmedBytesOf(client);
-    if (bytes <= confirmBytes || urgent.size > 0) return false;
+    if (bytes <= confirmBytes) return false;
+    if (urgent.size > 0) return bytes > 2 * windowBytes;
     return bytes > windowBytes || this.#unconfirmedBytes > sharedWindowBytes;
   }
 

@@ -28,7 +28,7 @@ export const locale = language === 'en' ? 'en-GB' : language;
 const numbers = new Intl.NumberFormat(preferred.find((one) => one?.startsWith(`${language}-`)) ?? language);
 const counts = language === 'en' ? new Intl.NumberFormat(locale) : numbers;
 /** The character between a number and its decimals: a comma in German and French, but a point in Switzerland. */
-export const decimalMark = language === 'en' ? '.' : numbers.format(1.5)[1]!;
+export const decimalMark = language !== 'en' && numbers.format(1.5)[1] === ',' ? ',' : '.';
 
 /** Replaces the decimal point of a number with the decimal mark of the language: `-12.5` becomes `-12,5`. */
 export const localNumber = (number: string) => number.replace('.', decimalMark);

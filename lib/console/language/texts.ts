@@ -350,8 +350,8 @@ export const texts = [
     '{1} : écrivez le nombre sans séparateur de milliers.',
   ],
   [
-    '{1} may mean {2} or {3}: write it without the comma.',
-    '{1} kann {2} oder {3} bedeuten: ohne Komma schreiben.',
-    '{1} peut signifier {2} ou {3} : écrivez-le sans virgule.',
+    '{1} may mean {2} or {3}: type one of these instead.',
+    '{1} kann {2} oder {3} bedeuten: bitte eine dieser Schreibweisen eingeben.',
+    '{1} peut signifier {2} ou {3} : saisissez l’une de ces formes.',
   ],
 ] as const;

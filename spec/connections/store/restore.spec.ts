@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as after } from 'node:timers/promises';
 import test from 'ava';
 import { eventually } from '../../support/deadline.ts';
 import { statusOf, writer } from '../../support/hub.ts';
@@ -228,4 +229,32 @@ test('a parameter that was removed and declared again has its value, also one th
     ['desk/b', 'other/lamp', 'other/text'].map((address) => hub.find(address)!.value),
     [3, true, undefined],
   );
+});
+
+test('values that return with a reload start no timer, and are in an XML file', async (t) => {
+  const own = {
+    clock: { type: 'timer', timers: ['1m', '1m'] },
+    file: { type: 'xml-file-output', filename: 'out.xml', template: '<all><a>$A</a><b>$B</b></all>' },
+  };
+  const installation = await install(t, { desk, ...own });
+  const hub = await installation.start();
+  hub.write('file/A', 'one', writer);
+  const path = join(installation.folder, 'out.xml');
+  await hasText(path, '<all><a>one</a><b></b></all>');
+  let fired = 0;
+  hub.changes$.subscribe(({ parameter: { address } }) => {
+    if (address === 'clock/timer/1/trigger') fired++;
+  });
+  hub.write('clock/timer/1/start', 100, writer);
+  await eventually(() => fired === 1);
+
+  await installation.change({ desk });
+  await hub.reload();
+  await installation.change({ desk, ...own });
+  await hub.reload();
+  t.is(hub.find('file/A')!.value, 'one');
+  hub.write('file/B', 'two', writer);
+  await hasText(path, '<all><a>one</a><b>two</b></all>');
+  await after(300);
+  t.is(fired, 1);
 });

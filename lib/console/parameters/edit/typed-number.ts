@@ -7,8 +7,11 @@ export type TypedNumber = { readonly value: number } | { readonly mistake: strin
 
 const plain = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 const withComma = /^([+-]?\d*),(\d+)((?:e[+-]?\d+)?)$/i;
-/** Matches numbers whose only comma may be a thousands separator, unless a comma is the decimal mark: `1,000`, but not `0,125`. */
-const perhapsThousands = /^[+-]?[1-9]\d{0,2},\d{3}$/;
+/**
+ * Match numbers whose only comma or point may be a thousands separator, by the decimal mark of the language: `1,000` in English and `1.000`
+ * in German, but not `0.125`.
+ */
+const perhapsThousands = { '.': /^[+-]?[1-9]\d{0,2},\d{3}$/, ',': /^[+-]?[1-9]\d{0,2}\.\d{3}$/ };
 const withSeparators = /^[+-]?\d{1,3}(?:[,.' \u00a0\u2009\u202f]\d{3})+(?:[,.]\d+)?$/;
 const shownLength = 40;
 
@@ -16,15 +19,17 @@ const shownLength = 40;
 export function readTypedNumber(typed: string, isInteger: boolean): TypedNumber {
   const text = typed.trim().replace(/^[\u2212\u2013]/, '-'); // some keyboards type a minus sign (U+2212) or a dash
   if (text === '') return { mistake: t('Expected a number, got nothing.') };
-  if (decimalMark === '.' && perhapsThousands.test(text))
+  if (perhapsThousands[decimalMark].test(text)) {
+    const [whole, decimals] = text.split(/[,.]/);
     return {
       mistake: t(
-        '{1} may mean {2} or {3}: write it without the comma.',
+        '{1} may mean {2} or {3}: type one of these instead.',
         quote(text),
-        text.replace(',', ''),
-        text.replace(',', '.'),
+        `${whole}${decimals}`,
+        `${whole}${decimalMark}${decimals}`,
       ),
     };
+  }
   const decimal = text.replace(withComma, '$1.$2$3');
   if (!plain.test(decimal)) {
     if (withSeparators.test(text))

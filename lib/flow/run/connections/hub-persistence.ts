@@ -14,7 +14,7 @@ import type {
   PersistencePort,
   Rename,
 } from '../../../connections/persistence.ts';
-import type { Graph } from '../../../graph/graph.ts';
+import { type Graph, withShortTexts } from '../../../graph/graph.ts';
 import { connectionIdOf, formatAddress } from '../../../model/address.ts';
 import type { Change, Parameter, ParameterDeclaration } from '../../../model/parameter.ts';
 import { within } from '../../../model/time/deadline.ts';
@@ -167,21 +167,27 @@ export class HubPersistence implements PersistencePort {
    */
   setAsideLeaving({ type }: ConnectionPlan, nodes: Iterable<Parameter>): void {
     const store = this.#store;
-    if (store === undefined || !type.isKept) return;
     for (const node of nodes) {
       const { address, value, lastChange } = node;
       const rename = this.#renames.get(address);
-      if (rename !== undefined) this.#renamed.next(rename);
+      if (rename !== undefined) {
+        this.#renamed.next(rename);
+        this.#aside.delete(rename.to); // the value of an earlier parameter with this address
+      }
+      if (store === undefined || !type.isKept) continue;
       if (value === undefined || lastChange === undefined || !hasState(node) || isUnchanged(node)) continue;
       for (const kept of [address, ...(rename === undefined ? [] : [rename.to])])
-        this.setAside({ address: kept, value, time: lastChange.time, readCause: () => lastChange }, store);
+        this.setAside(
+          { address: kept, value, time: lastChange.time, readCause: () => withShortTexts(lastChange) },
+          store,
+        );
     }
   }
 
   /** Sets aside a stored value whose parameter is not declared. */
   setAside(kept: KeptValue, store: string): void {
-    if (typeof kept.value === 'string' && kept.value.length > maxAsideLength) return;
     this.#aside.delete(kept.address);
+    if (typeof kept.value === 'string' && kept.value.length > maxAsideLength) return;
     this.#aside.set(kept.address, { kept, store });
     if (this.#aside.size <= maxAside) return;
     const [oldest] = this.#aside.keys();
@@ -191,11 +197,12 @@ export class HubPersistence implements PersistencePort {
   /** Returns whether a value was set aside for a parameter that is about to be declared, and the parameter accepts the value. */
   canReturn(
     { id, type: { isKept } }: ConnectionPlan,
-    { id: parameterId, type, accept }: ParameterDeclaration,
+    { id: parameterId, type, access, accept }: ParameterDeclaration,
   ): boolean {
     const address = formatAddress(id, parameterId);
     const aside = this.#aside.get(address);
-    if (aside === undefined || !isKept || type === 'T' || this.#graph.find(address) !== undefined) return false;
+    if (aside === undefined || !isKept || type === 'T' || access === 'read-only') return false;
+    if (this.#graph.find(address) !== undefined) return false;
     try {
       if (accept === undefined) convert(type, aside.kept.value);
       else accept(aside.kept.value);
@@ -205,16 +212,21 @@ export class HubPersistence implements PersistencePort {
     }
   }
 
-  /** Restores, within a turn, the values that were set aside for the parameters of a connection. */
+  /**
+   * Restores the values that were set aside for the parameters of a connection. Call this before the connection starts, because a running
+   * connection would treat a restored value as a write.
+   */
   takeAside({ id, parameters }: ConnectionPlan): void {
     if (this.#aside.size === 0) return;
-    for (const parameter of parameters) {
-      const address = formatAddress(id, parameter.id);
-      const aside = this.#aside.get(address);
-      if (aside === undefined) continue;
-      this.#aside.delete(address);
-      this.#giveBack(aside.kept, aside.store);
-    }
+    this.#graph.turn(() => {
+      for (const parameter of parameters) {
+        const address = formatAddress(id, parameter.id);
+        const aside = this.#aside.get(address);
+        if (aside === undefined) continue;
+        this.#aside.delete(address);
+        this.#giveBack(aside.kept, aside.store);
+      }
+    });
   }
 
   installation(): Installation {

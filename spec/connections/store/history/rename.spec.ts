@@ -94,3 +94,17 @@ test('a rename that the change set does not make is refused, and one without `re
   t.is(hub.find('desk/host')!.value, 0);
   await isRecorded(t, hub, installation, { 'desk/mic': [0, 1], 'desk/host': [0] });
 });
+
+test('a rename that is reverted moves the value and the history back, after which it can be made again', async (t) => {
+  const installation = await install(t, { desk });
+  const hub = await installation.start();
+  hub.write('desk/mic', 1, writer);
+  const forth = [{ from: 'desk/mic', to: 'desk/host' }];
+  const { revision } = await rename(hub, installation, 'host', forth);
+  hub.write('desk/host', 2, writer);
+  t.true((await hub.editing!.revert(revision!, 'save', '', writer, rights)).isSaved);
+  t.is(hub.find('desk/mic')!.value, 2);
+  t.true((await rename(hub, installation, 'host', forth)).isSaved);
+  t.is(hub.find('desk/host')!.value, 2);
+  await isRecorded(t, hub, installation, { 'desk/host': [0, 1, 1, 2, 2, 2] });
+});

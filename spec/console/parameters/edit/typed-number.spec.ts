@@ -34,7 +34,7 @@ test('a float is written as it was intended', (t) => {
 const refused: [typed: string, isInteger: boolean, mistake: RegExp][] = [
   ['', false, /^Expected a number, got nothing\.$/],
   ['  ', true, /got nothing/],
-  ['1,000', false, /^"1,000" may mean 1000 or 1\.000: write it without the comma\.$/],
+  ['1,000', false, /^"1,000" may mean 1000 or 1\.000: type one of these instead\.$/],
   ['-12,500', false, /may mean -12500 or -12\.500/],
   ['1,000,000', false, /without thousands separators/],
   ['1.000,5', false, /without thousands separators/],
