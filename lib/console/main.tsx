@@ -142,7 +142,7 @@ function Header(props: { readonly leave: () => void; readonly showHelp: () => vo
       </Show>
       <button
         type="button"
-        class="quiet"
+        class="quiet shortcuts"
         onClick={() => props.showHelp()}
         aria-label={t('Keyboard shortcuts')}
         title={`${t('Keyboard shortcuts')} (?)`}
