@@ -58,13 +58,13 @@ async function neverInterrupt(): Promise<void> {
   shell.unref();
 }
 
-/** A piece of an answer, as a message of its own. */
+/** A piece of an answer, as a message of its own. Complete answers have no such key. */
 export interface Piece {
-  readonly piece: unknown;
+  readonly pieceOfAnswer: unknown;
 }
 
 function isPiece(message: unknown): message is Piece {
-  return typeof message === 'object' && message !== null && 'piece' in message;
+  return typeof message === 'object' && message !== null && 'pieceOfAnswer' in message;
 }
 
 /** A thread of a store, which answers one request at a time. Requests and answers must be data that can be sent between threads. */
@@ -137,7 +137,7 @@ export class StoreThread<Request, Answer> {
     onPiece: (piece: unknown) => void,
   ): Promise<Answer> {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-    const take = (message: Answer | Piece) => (isPiece(message) ? onPiece(message.piece) : resolve(message));
+    const take = (message: Answer | Piece) => (isPiece(message) ? onPiece(message.pieceOfAnswer) : resolve(message));
     const fail = (error: unknown) => reject(new Error(`the thread for ${this.#what} failed: ${messageOf(error)}`));
     const exit = () => fail('it exited unexpectedly');
     if (this.#isEnded) {

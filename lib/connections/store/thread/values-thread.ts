@@ -53,7 +53,7 @@ function answer(request: Request): Answer {
 function sendPieces({ held, ...rest }: Read): Read {
   if (held === undefined) return { ...rest, held };
   for (let from = 0; from < held.values.length; from += pieceRows)
-    port.postMessage({ piece: held.values.slice(from, from + pieceRows) } satisfies Piece);
+    port.postMessage({ pieceOfAnswer: held.values.slice(from, from + pieceRows) } satisfies Piece);
   return { ...rest, held: { ...held, values: [] } };
 }
 

@@ -105,7 +105,10 @@ test('comments stay, an error has its place and saves nothing, and an address wi
     { path: 'widgets[0].address', set: 'desk/lamb' },
   ]);
   t.true(body.isSaved);
-  t.regex(body.warnings[0]!, /^dashboards\/mine\.json5:5:21: widgets\[0\]\.address: no parameter "desk\/lamb" exists/);
+  t.regex(
+    body.warnings[0]!,
+    /^dashboards\/mine\.json5:5:21: widgets\[0\]\.address: currently, no parameter "desk\/lamb" exists/,
+  );
   t.true((await text('mine.json5')).includes("'desk/lamb', at: [1, 1] }, // over the door\n  ],"));
 });
 

@@ -121,7 +121,7 @@ test('limits per address count each client separately, and the proxy may have an
   const again = await ask(t, hub.port, 'GET /ws', { headers: { ...handshake(), 'x-forwarded-for': '203.0.113.5' } });
   t.deepEqual(
     [again.status, again.text],
-    [503, 'expected at most 1 WebSocket clients of 203.0.113.5: all slots are taken\n'],
+    [503, 'expected at most 1 WebSocket clients from 203.0.113.5: all slots are taken\n'],
   );
   await hub.logged(/^client 203\.0\.113\.5 exceeded the limit clientsPerAddress/);
 });
