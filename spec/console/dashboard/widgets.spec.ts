@@ -136,6 +136,7 @@ test.serial('lists, buttons and fields write what is chosen and typed, exactly o
   await page.getByText('may mean 1000 or 1.000').waitFor();
   t.is(hub.find('desk/gain')!.value, 10);
   await gain.press('Escape');
+  await waitUntil(page, async () => (await gain.inputValue()) === '10');
   await button(page, 'Gain: less by 0.5').click();
   await has('gain', 9.5);
   const text = page.getByRole('textbox', { name: 'Programme' });
