@@ -1,5 +1,6 @@
 // npm run trial -- operator: drives the tasks of an operator in Chromium and Firefox, each from the start view, and counts the clicks.
 
+import '../../support/browser/daytime.ts';
 import type { Browser } from 'playwright-core';
 import { messageOf } from '../../../lib/model/error.ts';
 import { launchBrowser } from '../../support/browser/browser.ts';

@@ -45,11 +45,9 @@ function settle({ from, to }: TimeRange, now: number): Timeframe {
   return { from: Math.round(from), to: Math.round(to) };
 }
 
-/** Returns the most recent night that has started, from 22:00 to 06:00 local time. */
+/** Returns last night, from 22:00 of the day before to 06:00 of today, local time. Before 06:00, it is still lasting. */
 export function lastNight(now: number): TimeRange {
-  const evening = atHour(now, 22);
-  const from = evening <= now ? evening : atHour(now, 22, -1);
-  return { from, to: atHour(from, 6, 1) };
+  return { from: atHour(now, 22, -1), to: atHour(now, 6) };
 }
 
 export function yesterday(now: number): TimeRange {

@@ -46,7 +46,7 @@ test('nobody zooms closer than a second, or further than ten years', (t) => {
 test('last night is the most recent one that has begun', (t) => {
   t.deepEqual(lastNight(now), { from: at(21, 22), to: at(22, 6) });
   t.deepEqual(lastNight(at(22, 3)), { from: at(21, 22), to: at(22, 6) }, 'also while it lasts');
-  t.deepEqual(lastNight(at(22, 23)), { from: at(22, 22), to: at(23, 6) });
+  t.deepEqual(lastNight(at(22, 23)), { from: at(21, 22), to: at(22, 6) }, 'also in the next evening');
   t.deepEqual(yesterday(now), { from: at(21, 0), to: at(22, 0) });
 });
 
