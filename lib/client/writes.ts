@@ -77,7 +77,7 @@ export class Writes {
     for (const { reject } of all)
       reject(
         new WriteError(
-          'the connection to the hub was lost before the answer: the write may or may not have taken effect',
+          'the connection to the hub was lost before the answer arrived: the write may or may not have taken effect',
         ),
       );
   }

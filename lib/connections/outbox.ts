@@ -329,7 +329,7 @@ export class Outbox {
     const { log } = this.#options.context;
     const counts = this.#counts.get(name)!;
     if (outcome.is === 'later' && !isGivenUp) {
-      log.info({}, `cannot send ${name} yet and will try again: ${outcome.reason}`, `again ${name}`);
+      log.info({}, `cannot send ${name} yet, will try again: ${outcome.reason}`, `again ${name}`);
       this.#remember(message);
       return;
     }

@@ -66,7 +66,7 @@ export function numbersOfColor(value: Value, name: string): readonly number[] {
   if (numbers.length !== max.length || numbers.some((number, place) => !(number >= 0 && number <= max[place]!)))
     throw new HubError(
       'not-convertible',
-      `expected ${max.length} numbers separated by commas, at most ${max.join(', ')}, got "${toText(value)}"`,
+      `expected ${max.length} numbers separated by commas (maximum values: ${max.join(', ')}), got "${toText(value)}"`,
     );
   return numbers;
 }

@@ -263,7 +263,7 @@ class SocketLink implements Link {
   send(bytes: Uint8Array): void {
     if (this.#isEnded) return;
     if (this.#socket.writableLength + bytes.length > maxUnsentBytes)
-      this.#fail('the device does not read what the hub sends');
+      this.#fail('the device is not reading what the hub sends');
     else {
       this.#gather();
       this.#socket.write(bytes);
@@ -530,7 +530,7 @@ class WsLink implements Link {
     const socket = this.#socket;
     if (this.#isEnded || socket === undefined || socket.readyState !== socket.OPEN) return;
     if (socket.bufferedAmount + bytes.length > maxUnsentBytes)
-      this.#fail('the device does not read what the hub sends');
+      this.#fail('the device is not reading what the hub sends');
     else socket.send(bytes, { binary: this.#isBinary }, () => {}); // an error event also ends the link
   }
 
@@ -605,7 +605,7 @@ class SerialLink implements Link {
   send(bytes: Uint8Array): void {
     if (this.#isEnded || this.#port === undefined) return;
     if (this.#unsentBytes + bytes.length > maxUnsentBytes) {
-      queueMicrotask(() => this.#close('the device does not read what the hub sends'));
+      queueMicrotask(() => this.#close('the device is not reading what the hub sends'));
       return;
     }
     this.#unsentBytes += bytes.length;

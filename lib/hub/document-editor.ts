@@ -274,7 +274,8 @@ export class DocumentEditor {
           return await this.#try(request, await make(), by, rights);
         } catch (error) {
           if (!(error instanceof ChangedMeanwhile)) throw error;
-          if (tries === maxTries) throw new HubError('conflict', 'cannot save: other users keep saving the same file');
+          if (tries === maxTries)
+            throw new HubError('conflict', 'cannot save: other users keep saving the same file: try again later');
         }
     });
   }
@@ -324,7 +325,7 @@ export class DocumentEditor {
               path,
               line,
               column,
-              message: `currently, no parameter "${address}" exists`,
+              message: `no parameter "${address}" currently exists`,
             }),
           );
     }

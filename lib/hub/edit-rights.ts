@@ -41,7 +41,7 @@ export function expectMayEdit({ names }: Pick<FoundFile, 'names'>, file: string,
   if (!rights.mayEdit(names))
     throw new HubError(
       'forbidden',
-      `${file}: expected a file that you may edit: the setting edit of your user does not include it`,
+      `${file}: expected a file that you may edit: your user's setting \`edit\` does not include it`,
     );
 }
 

@@ -190,7 +190,7 @@ export class Editor implements Editing {
       return { ...about, text, tree: treeOf(text), made: this.#madeOf(found) };
     } catch {
       if (rights.isOwner) return { ...about, text: read.text, made: [] };
-      throw new HubError('conflict', `${found.name}: expected JSON5: somebody must repair the file by hand`);
+      throw new HubError('conflict', `${found.name}: expected JSON5: the file must be repaired by hand`);
     }
   }
 
@@ -307,7 +307,8 @@ export class Editor implements Editing {
           return await this.#try(request, await make(), await prepare(), by, rights);
         } catch (error) {
           if (!(error instanceof ChangedMeanwhile)) throw error;
-          if (tries === maxTries) throw new HubError('conflict', 'cannot save: other users keep saving the same file');
+          if (tries === maxTries)
+            throw new HubError('conflict', 'cannot save: other users keep saving the same file: try again later');
         }
     });
   }
@@ -431,7 +432,7 @@ export class Editor implements Editing {
       else await this.#parts.reload(by, comment, renames);
     } catch (error) {
       await undo();
-      throw new HubError('conflict', `not saved, because the change cannot run: ${messageOf(error)}`);
+      throw new HubError('conflict', `not saved, because the hub cannot run the change: ${messageOf(error)}`);
     }
     for (const { text } of changed) if (text !== undefined) this.#known.remember({ text, etag: etagOf(text) });
     const revision = this.#parts.revisions.add({

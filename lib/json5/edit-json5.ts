@@ -443,7 +443,7 @@ function nothingAt(path: Path): HubError {
 }
 
 function cannotEdit(path: string): HubError {
-  return new HubError('bad-request', `${path}: this edit does not fit into the text: edit the file by hand`);
+  return new HubError('bad-request', `${path}: this edit cannot be applied to the text: edit the file by hand`);
 }
 
 // Finds lines in a text: their starts, ends and indentation.

@@ -56,7 +56,9 @@ export function pageAddress(): string | undefined {
 export function createPlatform(given?: SocketClass): Platform {
   const socketClass = given ?? page.WebSocket;
   if (socketClass === undefined)
-    throw new TypeError('WebSocket: expected a browser, Node.js 22 or the option WebSocket');
+    throw new TypeError(
+      'WebSocket: expected a platform with WebSocket, such as a browser or Node.js 22, or the option WebSocket',
+    );
   return {
     WebSocket: socketClass,
     now: () => performance.now(),

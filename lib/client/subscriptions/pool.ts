@@ -123,7 +123,7 @@ export class Pool {
       for (const parameter of group.left) this.#release(parameter);
     }
     for (const group of tooMany)
-      this.#fail(group, new RangeError('too many subscriptions to single addresses: use select() instead'));
+      this.#fail(group, new RangeError('too many subscriptions to individual addresses: use select() instead'));
   }
 
   #fail(group: Group, error: Error): void {

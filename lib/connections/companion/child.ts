@@ -182,7 +182,7 @@ export class DriverProcess {
     try {
       asked.answer(pageAnswer.parse(JSON.parse(asked.text)));
     } catch {
-      asked.fail(new HubError('unavailable', 'the description of what the module offers cannot be read'));
+      asked.fail(new HubError('unavailable', "cannot read the module's list of variables, feedbacks and actions"));
     }
   }
 

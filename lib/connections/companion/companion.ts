@@ -406,7 +406,7 @@ class Session {
   #expectDevice(id: string): void {
     if (!this.#isOk) throw new HubError('unavailable', `${id}: the module's device is offline`);
     if (this.#actions.size >= maxActions)
-      throw new HubError('unavailable', `${id}: expected at most ${maxActions} actions without an answer`);
+      throw new HubError('unavailable', `${id}: expected at most ${maxActions} unanswered actions`);
   }
 
   #write(id: string, value: Value): void {

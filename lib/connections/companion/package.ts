@@ -72,7 +72,7 @@ export async function openDriver(path: string, shown: string): Promise<Driver> {
 
 async function readDriver(folder: string, remove: () => Promise<void>): Promise<Driver> {
   const manifest = join(folder, 'companion/manifest.json');
-  if (!existsSync(manifest)) throw new Error('expected a driver module, with companion/manifest.json');
+  if (!existsSync(manifest)) throw new Error('expected a driver module, which contains companion/manifest.json');
   if ((await stat(manifest)).size > maxManifestBytes) throw new Error('expected a manifest of at most 1 MiB');
   const parsed = manifestSchema.safeParse(JSON.parse(await readFile(manifest, 'utf8')));
   if (!parsed.success) {
@@ -121,7 +121,7 @@ export async function unpack(tgz: string, folder: string): Promise<void> {
       const { value, done } = await chunks.next();
       if (done === true) throw new Error('expected a complete .tgz file');
       bytes += (value as Buffer).length;
-      if (bytes > maxPackageBytes) throw new Error(`expected at most ${maxPackageBytes / 1_048_576} MiB`);
+      if (bytes > maxPackageBytes) throw new Error(`expected a module of at most ${maxPackageBytes / 1_048_576} MiB`);
       parts.push(value as Buffer);
       length += (value as Buffer).length;
     }
@@ -143,7 +143,7 @@ export async function unpack(tgz: string, folder: string): Promise<void> {
       if (isLongName) longPath = content.toString().replace(/\0.*$/s, '');
       else if (kind === 'pax') longPath = decodePax(content).path;
       else if (flag !== 'g') {
-        if (++files > maxPackageFiles) throw new Error(`expected at most ${maxPackageFiles} files`);
+        if (++files > maxPackageFiles) throw new Error(`expected a module of at most ${maxPackageFiles} files`);
         await writeInto(folder, longPath ?? path, content);
         longPath = undefined;
       }

@@ -129,7 +129,7 @@ export function mistakesOf({ values, writes }: CompanionSettings): SettingMistak
     if (confirm !== undefined && confirm !== id)
       mistakes.push({
         path: ['writes', id, 'confirm'],
-        message: `expected "${id}", the ID of the write itself, in \`values\` and \`writes\``,
+        message: `expected "${id}": a write and the value that confirms it must have the same ID`,
       });
     else if (confirm !== undefined && value === undefined)
       mistakes.push({ path: ['writes', id, 'confirm'], unknown: 'value', name: id, known: Object.keys(values) });
@@ -137,7 +137,7 @@ export function mistakesOf({ values, writes }: CompanionSettings): SettingMistak
     if (expected !== undefined && type !== undefined && type !== expected)
       mistakes.push({
         path: ['writes', id, 'type'],
-        message: `expected ${expected}, which is the type of the value, or no \`type\``,
+        message: `expected ${expected}, the type of the value with the same ID, or no \`type\``,
       });
   }
   return mistakes;

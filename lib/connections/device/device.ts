@@ -558,7 +558,7 @@ function expectedOf(
     if (family === undefined) {
       const known = compiled.families.filter(({ isDiscovered }) => isDiscovered).map(({ name }) => name);
       const message = known.length === 0 ? 'the description declares none' : `expected one of ${known.join(', ')}`;
-      mistakes.push({ path, message: `unknown discovered parameter "${id}": ${message}` });
+      mistakes.push({ path, message: `"${id}" does not match any discovered parameter: ${message}` });
     } else if (family.type !== type)
       mistakes.push({ path, message: `expected the value type ${family.type} for ${family.name}, got "${type}"` });
     else if (declarations.has(id)) mistakes.push({ path, message: `expected each parameter once, got "${id}" twice` });

@@ -100,7 +100,7 @@ export class Writes {
     } else if (live.unsent === undefined && wanted.before !== undefined && isSameValue(wanted.before, value))
       this.settle(
         live,
-        new HubError('not-confirmed', `${id}: the provider refused the value, which is still ${value}`),
+        new HubError('not-confirmed', `${id}: the provider refused the write: the value is still ${value}`),
       );
     else emit({ set: id, own, value });
   }

@@ -129,7 +129,7 @@ class Session {
 
   #endPress(failure: string): void {
     this.#doing$.next(listening);
-    if (failure !== '') this.#context.log.warn({}, `a press failed: ${failure}`);
+    if (failure !== '') this.#context.log.warn({}, `a key press failed: ${failure}`);
     this.#presses.done();
   }
 

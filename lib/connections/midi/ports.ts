@@ -108,7 +108,7 @@ class PortLink implements Link {
   send(bytes: Uint8Array): void {
     if (this.#isEnded) return;
     if (this.#unsentBytes + bytes.length > maxUnsentBytes) {
-      queueMicrotask(() => this.#close('the device does not read what the hub sends'));
+      queueMicrotask(() => this.#close('the device is not reading what the hub sends'));
       return;
     }
     this.#unsentBytes += bytes.length;

@@ -230,7 +230,7 @@ function addItems(id: string, settings: ParameterSettings, items: Item[], ids: S
     if (items.length > maxParameters) return undefined;
     const own = filled(template, values);
     const wrongId =
-      parameterIdMistake(own) ?? (ids.has(own) ? `expected different IDs, got ${describe(own)} twice` : undefined);
+      parameterIdMistake(own) ?? (ids.has(own) ? `expected unique IDs, got ${describe(own)} twice` : undefined);
     if (wrongId !== undefined) return { path: [], text: wrongId };
     ids.add(own);
     const read = (

@@ -206,7 +206,7 @@ class Statements {
     const [, name, rest] = /^(\w+)\s*=(?!=)\s*([\s\S]*)$/.exec(text) ?? [];
     if (name === undefined) throw new TemplateError(`the template uses the unsupported statement {% set ${text} %}`);
     // in Jinja, the variable would keep its value after {% endif %}
-    if (depth > 0) throw new TemplateError('the template sets a name inside an {% if %}');
+    if (depth > 0) throw new TemplateError('the template sets a variable inside an {% if %}');
     this.#scope.variables.set(name, new Expressions(rest!, this.#scope).term());
   }
 
@@ -414,7 +414,7 @@ class Expressions {
 
   #item(term: Term, name: string | undefined): Term {
     if (!('from' in term) || term.from !== 'value_json' || name === undefined || name === '')
-      throw new TemplateError('the template reads a part of a value that is not value_json');
+      throw new TemplateError('the template reads a part of a value other than value_json');
     if (name.startsWith('__')) throw new TemplateError(`the template reads the forbidden name ${name}`);
     return { from: term.from, path: [...term.path, name] };
   }

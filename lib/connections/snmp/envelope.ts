@@ -98,7 +98,7 @@ export function versionOf({ tag, items }: Item): number {
     throw new Error('expected an SNMP message');
   const version = readInteger(items[0]!);
   if (version !== version2c && version !== version3)
-    throw new Error(`expected SNMPv2c or SNMPv3, got ${version === 0 ? 'SNMPv1' : `the version ${version}`}`);
+    throw new Error(`expected SNMPv2c or SNMPv3, got ${version === 0 ? 'SNMPv1' : `version ${version}`}`);
   return version;
 }
 

@@ -25,7 +25,7 @@ const defaultMs = 1000;
  */
 export function readStartMs(input: unknown, defaultDurationMs: number): Value {
   if (typeof input !== 'number' && typeof input !== 'string' && typeof input !== 'boolean')
-    throw new HubError('not-convertible', `expected a duration in ms or any other scalar, got ${describe(input)}`);
+    throw new HubError('not-convertible', `expected a scalar, such as a duration in ms, got ${describe(input)}`);
   const number = typeof input === 'string' ? readNumber(input) : input;
   if (typeof number !== 'number') return defaultDurationMs;
   if (!(number >= 0 && number < longestDurationMs + 1))

@@ -242,8 +242,8 @@ class Names {
     if (idMistake !== undefined) this.mistakes.push({ path, message: idMistake });
     const other = this.#sources.get(name);
     if (other !== undefined) {
-      const owner = other.output === undefined ? 'an input' : `of output "${other.output}"`;
-      this.mistakes.push({ path, message: `expected each name once: "${name}" is also ${owner}` });
+      const owner = other.output === undefined ? 'an input' : `output "${other.output}"`;
+      this.mistakes.push({ path, message: `expected a unique name: "${name}" already belongs to ${owner}` });
       return;
     }
     this.#sources.set(name, source);

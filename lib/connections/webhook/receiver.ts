@@ -92,7 +92,7 @@ export class Receiver implements Hook {
     if (!this.#seen.add(remembered))
       throw new HubError(
         'too-many-requests',
-        'expected fewer deliveries: the hub still has to remember recent deliveries to detect repeated ones',
+        'expected fewer deliveries: the list of recent deliveries, which detects repeated ones, is full: try again later',
       );
     this.#apply(values);
     this.totals.accepted++;

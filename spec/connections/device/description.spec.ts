@@ -150,7 +150,10 @@ test('a description that is malformed or missing is a mistake; so are names that
   const found = (await mistakesOf(t, '', wrong)).join('\n');
   t.regex(found, /connections\.it\.variables\.outptus: unknown variable "outptus", did you mean "outputs"\?/);
   t.regex(found, /connections\.it\.secrets: unknown secret/);
-  t.regex(found, /connections\.it\.expect\[0\]: unknown discovered parameter "out\/1": the description declares none/);
+  t.regex(
+    found,
+    /connections\.it\.expect\[0\]: "out\/1" does not match any discovered parameter: the description declares none/,
+  );
 });
 
 test('docs/devices.md: its descriptions have no mistakes', (t) => {

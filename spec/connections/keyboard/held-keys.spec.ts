@@ -43,7 +43,7 @@ test.serial(
     // Cyrillic has no Latin letters
     t.deepEqual(
       [...new Set(said)].filter((line) => !line.startsWith('it can')),
-      ['a press failed: the keyboard layout has no key …'],
+      ['a key press failed: the keyboard layout has no key …'],
     );
     t.true(said.includes('it cannot be pressed: the keyboard layout has no key …'));
     t.true(said.includes('it can be pressed again'));

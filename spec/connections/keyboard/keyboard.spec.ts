@@ -51,8 +51,8 @@ test.serial(
         'input/clear cannot be detected: the keyboard layout has no key "clear"',
         'output/ctrl-f13 cannot be pressed: the keyboard layout has no key "f13"',
         'output/ctrl-fn cannot be pressed: the keyboard layout has no key "fn"',
-        'a press failed: the keyboard layout has no key "f13"',
-        'a press failed: the keyboard layout has no key "fn"',
+        'a key press failed: the keyboard layout has no key "f13"',
+        'a key press failed: the keyboard layout has no key "fn"',
       ],
     );
   },
@@ -105,7 +105,10 @@ test.serial(
 
     await x.kill();
     t.regex(await state(connection, 'degraded', 2), /^the X server closed the connection|^read ECONNRESET/);
-    t.regex(await state(connection, 'degraded', 3), /^no X server answers on display :\d+ \(connect ECONNREFUSED/);
+    t.regex(
+      await state(connection, 'degraded', 3),
+      /^no X server is responding on display :\d+ \(connect ECONNREFUSED/,
+    );
     const back = await startXServer(t, x);
     await state(connection, 'running', 3);
     await back.xdotool('key', 'ctrl+F1');

@@ -121,7 +121,7 @@ test.serial(
     t.deepEqual(logged(connection), lost);
     connection.write('output/ctrl-z', true);
     await eventually(() => logged(connection).length === 3);
-    t.is(logged(connection)[2], `warn: a press failed: ${none('z')}`);
+    t.is(logged(connection)[2], `warn: a key press failed: ${none('z')}`);
     await x.setxkbmap('fr');
     await eventually(() => logged(connection).length === 5);
     t.deepEqual(logged(connection).slice(3), [

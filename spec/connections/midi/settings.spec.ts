@@ -17,7 +17,7 @@ const wrong: readonly (readonly [object, RegExp])[] = [
   [{ parameters: { a: { note: 1, bits: 14 } } }, /expected `bits` only for a control change/],
   [{ parameters: { a: { sysex: 'F0 ?? F7', direction: 'out' } } }, /expected a message without \?\?/],
   [{ parameters: { a: { sysex: 'loud' } } }, /bytes in hex from F0 to F7/],
-  [{ parameters: { a: { note: 1 }, '{x:a|b}': { note: 1 } } }, /expected different IDs, got "a" \(string\) twice/],
+  [{ parameters: { a: { note: 1 }, '{x:a|b}': { note: 1 } } }, /expected unique IDs, got "a" \(string\) twice/],
   [{ parameters: { a: { realTime: 'start', direction: 'both' } } }, /expected in or out/],
   [{ parameters: { a: { control: 1, range: [1, 1] } } }, /two different numbers/],
 ];

@@ -252,7 +252,7 @@ test('Home Assistant: documents become parameters; templates outside of the subs
   await other.say('node-2/state', '{"power":12}');
   await becomes(hub, 'node-2/power', 12);
   const refused = new Map(refusedOf(hub).map(({ document, reasons }) => [document.split('/').at(-2), reasons.join()]));
-  t.regex(refused.get('hostile')!, /the template reads a part of a value that is not value_json/);
+  t.regex(refused.get('hostile')!, /the template reads a part of a value other than value_json/);
   t.regex(refused.get('endless')!, /the template uses the unsupported statement \{% for %\}/);
   t.regex(refused.get('states')!, /the template uses the unsupported name states/);
   t.regex(refused.get('eye')!, /a camera has no value that a parameter could hold/);

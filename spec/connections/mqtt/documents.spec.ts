@@ -168,7 +168,7 @@ test('a light of the default schema, and one of templates', (t) => {
     stat_tpl: "{{ value.split(',')[0] }}",
     bri_tpl: '{{ value_json.b }}',
   });
-  t.regex(templated.refused[0]!, /state: the template reads a part of a value that is not value_json/);
+  t.regex(templated.refused[0]!, /state: the template reads a part of a value other than value_json/);
   t.deepEqual(templated.write(`${id}/brightness`, 9), ['node/it/command', 'on,9']);
 });
 

@@ -102,7 +102,7 @@ test('a command template has the value, with its type, and the names of its kind
 });
 
 for (const [template, reason] of [
-  ["{{ ''.__class__.__mro__[1].__subclasses__() }}", /the template reads a part of a value that is not value_json/],
+  ["{{ ''.__class__.__mro__[1].__subclasses__() }}", /the template reads a part of a value other than value_json/],
   ['{{ value_json.__class__ }}', /the template reads the forbidden name __class__/],
   ['{{ value_json["__proto__"].x }}', /the template reads the forbidden name __proto__/],
   ['{% for x in range(10**9) %}{% endfor %}', /the template uses the unsupported statement \{% for %\}/],

@@ -136,8 +136,8 @@ test(
     word: { type: 'F', expression: 'double' },
   },
   [
-    'outputs.mic: expected each name once: "mic" is also an input',
-    'outputs["lamp/elapsed"]: expected each name once: "lamp/elapsed" is also of output "lamp"',
+    'outputs.mic: expected a unique name: "mic" already belongs to an input',
+    'outputs["lamp/elapsed"]: expected a unique name: "lamp/elapsed" already belongs to output "lamp"',
     'outputs["on//air"]: expected a Parameter ID without empty segments between /, got "on//air" (string)',
     'outputs.unclear.expression: expected an unambiguous name: on_air stands for "on-air" and "on air"',
     'outputs.word.expression: expected a name other than double, which is a reserved word',

@@ -23,9 +23,12 @@ export function installGuard(report: (what: string) => void): Guard {
   const networks = new net.BlockList();
   const deny = (what: string): Error => {
     report(what);
-    return Object.assign(new Error(`${what}: the hub's setting allowHosts does not permit it`), {
-      code: 'EACCES',
-    });
+    return Object.assign(
+      new Error(`the hub does not permit the module to ${what}; \`allowHosts\` lists the permitted hosts`),
+      {
+        code: 'EACCES',
+      },
+    );
   };
   const isAllowed = (host: string) => {
     const plain = host.toLowerCase().replace(/^\[|\]$/g, '');

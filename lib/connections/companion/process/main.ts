@@ -49,7 +49,10 @@ function take(line: ToProcess): void {
     } catch (error) {
       send({
         log: 'warn',
-        text: `the description of what the module offers cannot be read: ${(error as Error).message}`.slice(0, 500),
+        text: `cannot read the module's list of variables, feedbacks and actions: ${(error as Error).message}`.slice(
+          0,
+          500,
+        ),
       });
       send({ listed: line.list, part: '' });
     }

@@ -58,7 +58,7 @@ async function openRaw(from: string | undefined, to: string | undefined): Promis
   if (target !== undefined)
     send = (bytes) => {
       unwrittenBytes += bytes.length;
-      if (unwrittenBytes > maxUnwrittenBytes) throw new Error('the device does not read what the hub sends');
+      if (unwrittenBytes > maxUnwrittenBytes) throw new Error('the device is not reading what the hub sends');
       writing = writing.then(async () => {
         for (let at = 0; at < bytes.length; ) at += (await target.write(bytes, at)).bytesWritten;
         unwrittenBytes -= bytes.length;
@@ -78,7 +78,7 @@ async function read(input: FileHandle, path: string): Promise<void> {
   const room = Buffer.alloc(maxPartBytes);
   for (;;) {
     const { bytesRead } = await input.read(room, 0, room.length, null);
-    if (bytesRead === 0) throw new Error(`${path} has ended`);
+    if (bytesRead === 0) throw new Error(`${path}: unexpected end of file`);
     deliver(room.subarray(0, bytesRead));
     // a file waits for its reader, so no bytes have to be dropped
     while (untakenBytes > maxUntakenBytes / 2)
@@ -134,7 +134,7 @@ async function openPorts(
   if (output !== undefined) send = (bytes) => output.sendMessage(Buffer.from(bytes));
   setInterval(() => {
     try {
-      if (!opened.every((isThere) => isThere())) void giveUp(new Error('the MIDI port has vanished'));
+      if (!opened.every((isThere) => isThere())) void giveUp(new Error('the MIDI port has disappeared'));
     } catch (error) {
       void giveUp(error);
     }

@@ -50,7 +50,7 @@ function check(expected: string, texts: { [Name in keyof TlsTexts]: string | und
     if (beginning !== undefined && !beginning.includes('-----BEGIN ')) throw new Error('no PEM block');
     createSecureContext(texts);
   } catch (error) {
-    throw new Error(`tls.${expected} in PEM form, got one that cannot be read (${messageOf(error)})`);
+    throw new Error(`tls.${expected} in PEM form, got a file that cannot be used (${messageOf(error)})`);
   }
 }
 

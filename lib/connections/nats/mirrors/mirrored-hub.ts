@@ -266,7 +266,7 @@ export class MirroredHub implements Remote {
     if (this.#context.scheduler.now() < this.staleAtMs) return false;
     const { hub, timeOfDay, log } = this.#context;
     this.#staleSince = wallClock.pin(timeOfDay() - this.lagMs);
-    log.warn({ hub: this.hub }, `no messages from hub "${this.hub}": ${counted(this.size, 'stale parameter')}`);
+    log.warn({ hub: this.hub }, `no messages from hub "${this.hub}": ${counted(this.size, 'parameter')} now stale`);
     hub.mirroring.reportStale(this.#parameters.all());
     return true;
   }
@@ -380,7 +380,10 @@ export class MirroredHub implements Remote {
     if (this.staleSince === undefined) return;
     this.#staleSince = undefined;
     const { hub, log } = this.#context;
-    log.info({ hub: this.hub }, `hub "${this.hub}" is reachable again: ${counted(this.size, 'fresh parameter')}`);
+    log.info(
+      { hub: this.hub },
+      `hub "${this.hub}" is reachable again: ${counted(this.size, 'parameter')} no longer stale`,
+    );
     hub.mirroring.reportStale(this.#parameters.all());
   }
 

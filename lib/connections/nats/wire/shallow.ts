@@ -46,7 +46,7 @@ export function expectShallow(data: Uint8Array, mostKeys = maxKeys): void {
     if (what === kind.quote) {
       start = place + 1;
       place = endOfText(data, start);
-      if (++texts > maxTexts) throw new Error(`expected at most ${maxTexts} texts`);
+      if (++texts > maxTexts) throw new Error(`expected at most ${maxTexts} strings`);
     } else if (what === kind.colon) keys.add(start, place);
     else if (what === kind.closing) depth = Math.max(0, depth - 1);
     else {

@@ -58,7 +58,10 @@ let last: Promise<unknown> = Promise.resolve();
  */
 async function oneByOne<Result>(work: () => Result): Promise<Result> {
   if (waiting >= mostWaiting)
-    throw new HubError('too-many-requests', `expected at most ${mostWaiting} waiting expressions, got more`);
+    throw new HubError(
+      'too-many-requests',
+      `expected at most ${mostWaiting} expressions waiting to be evaluated, got more: try again later`,
+    );
   waiting++;
   const result = last.then(nextRound).then(work);
   last = result.catch(() => {});
@@ -111,7 +114,7 @@ function evaluate(expression: string, from: z.output<typeof evaluation>['from'],
     const work = () => withTextsUpTo(mostCharacters, () => run(scope));
     const value = withinLimit(work) ?? withinLimit(work); // on a busy machine, even a short expression may have been interrupted
     if (value === undefined)
-      throw new HubError('bad-request', `expected an expression that takes less than ${limitMs} ms`);
+      throw new HubError('bad-request', `expected an expression that takes less than ${limitMs} ms to evaluate`);
     const isShown = typeof value !== 'number' || Number.isFinite(value);
     return { value: isShown ? value : null, ...about, reason: isShown ? '' : `the result is ${value}` };
   } catch (error) {

@@ -95,7 +95,10 @@ export const endpoints = [
 export function termOf(until: string | null | undefined, reason = ''): SwitchTerm | undefined {
   if (until === undefined) {
     if (reason === '') return undefined;
-    throw new HubError('bad-request', 'until: expected a time, or null for no end, because there is a reason');
+    throw new HubError(
+      'bad-request',
+      'until: expected a time, or null for no end, because the request contains a reason',
+    );
   }
   const time = until === null ? null : readIsoTime(until);
   if (time === undefined || (time !== null && time <= Date.now()))

@@ -86,7 +86,7 @@ function readCertificate(where: string, text: string): X509Certificate {
   try {
     return new X509Certificate(text);
   } catch (error) {
-    throw wrong(where, 'a certificate in PEM form', `one that cannot be read (${messageOf(error)})`);
+    throw wrong(where, 'a certificate in PEM form', `a file that cannot be used (${messageOf(error)})`);
   }
 }
 
@@ -98,7 +98,7 @@ function readKey(where: string, text: string): KeyObject {
   try {
     return createPrivateKey(text);
   } catch (error) {
-    throw wrong(where, 'a private key in PEM form', `one that cannot be read (${messageOf(error)})`);
+    throw wrong(where, 'a private key in PEM form', `a file that cannot be used (${messageOf(error)})`);
   }
 }
 

@@ -56,7 +56,7 @@ export class BackupMaker {
       if ('begun' in answer) return { bytes: answer.begun, next: () => nextPiece(thread), end };
       throw new HubError(
         'unavailable',
-        `cannot make a backup: ${'failed' in answer ? answer.failed : 'its thread has ended'}`,
+        `cannot make a backup: ${'failed' in answer ? answer.failed : 'the backup thread has ended'}`,
       );
     } catch (error) {
       await end();
@@ -75,7 +75,7 @@ async function nextPiece(thread: StoreThread<BackupQuestion, BackupAnswer>): Pro
   if ('piece' in answer) return answer.piece;
   throw new HubError(
     'unavailable',
-    `the backup cannot continue: ${'failed' in answer ? answer.failed : 'its thread has ended'}`,
+    `the backup cannot continue: ${'failed' in answer ? answer.failed : 'the backup thread has ended'}`,
   );
 }
 

@@ -105,7 +105,9 @@ function filesOfInstallation(named: readonly NamedFile[]): string[] {
     found.add(path);
     bytes += statSync(path).size;
     if (bytes > maxFileBytes || found.size > maxFiles)
-      throw new Error(`expected at most ${maxFiles} files of ${maxFileBytes} bytes besides the databases, got more`);
+      throw new Error(
+        `expected at most ${maxFiles} files with ${maxFileBytes} bytes in total besides the databases, got more`,
+      );
     if (/\.[mc]?[tj]s$/.test(path)) waiting.push(...importsOf(path));
   }
   return [...found].sort();

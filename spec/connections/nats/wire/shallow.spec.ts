@@ -23,7 +23,7 @@ for (const [what, text, expected] of [
     'expected at most 64 different keys',
   ],
   ['a long key', `{"${'k'.repeat(40_000)}":1}`, 'expected keys of at most 64 characters'],
-  ['short texts', listOf(40_000, (index) => `"a${index}"`), 'expected at most 30000 texts'],
+  ['short texts', listOf(40_000, (index) => `"a${index}"`), 'expected at most 30000 strings'],
   ['numbers', listOf(130_000, () => '0'), 'expected at most 120000 values'],
   ['empty lists', listOf(70_000, () => '[]'), 'expected at most 120000 values'],
 ] as const)

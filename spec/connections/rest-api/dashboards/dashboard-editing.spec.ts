@@ -107,7 +107,7 @@ test('comments stay, an error has its place and saves nothing, and an address wi
   t.true(body.isSaved);
   t.regex(
     body.warnings[0]!,
-    /^dashboards\/mine\.json5:5:21: widgets\[0\]\.address: currently, no parameter "desk\/lamb" exists/,
+    /^dashboards\/mine\.json5:5:21: widgets\[0\]\.address: no parameter "desk\/lamb" currently exists/,
   );
   t.true((await text('mine.json5')).includes("'desk/lamb', at: [1, 1] }, // over the door\n  ],"));
 });

@@ -23,10 +23,10 @@ const faults: [certFile: string, keyFile: string, setting: string, expected: str
   ['text.txt', 'hub.key', 'certFile', 'a certificate in PEM form, got no PEM block'],
   ['hub.der', 'hub.key', 'certFile', 'a certificate in PEM form, got no PEM block'],
   ['hub.key', 'hub.crt', 'certFile', 'a certificate in PEM form, got "PRIVATE KEY"'],
-  ['broken.crt', 'hub.key', 'certFile', 'a certificate in PEM form, got one that cannot be read \\(.+\\)'],
+  ['broken.crt', 'hub.key', 'certFile', 'a certificate in PEM form, got a file that cannot be used \\(.+\\)'],
   ['hub.crt', 'text.txt', 'keyFile', 'a private key in PEM form, got no PEM block'],
   ['hub.crt', 'hub.crt', 'keyFile', 'a private key in PEM form, got "CERTIFICATE"'],
-  ['hub.crt', 'broken.key', 'keyFile', 'a private key in PEM form, got one that cannot be read \\(.+\\)'],
+  ['hub.crt', 'broken.key', 'keyFile', 'a private key in PEM form, got a file that cannot be used \\(.+\\)'],
   ['hub.crt', 'encrypted.key', 'keyFile', 'a private key without a passphrase, got an encrypted one; .+'],
   ['hub.crt', 'old-encrypted.key', 'keyFile', 'a private key without a passphrase, got an encrypted one; .+'],
   [

@@ -282,7 +282,7 @@ async function reachDisplay(display: string): Promise<Reached> {
     } catch (error) {
       reasons.push(messageOf(error));
     }
-  throw new Error(`no X server answers on display ${display} (${reasons[0]})`);
+  throw new Error(`no X server is responding on display ${display} (${reasons[0]})`);
 }
 
 function readDisplay(display: string): { places: readonly NetConnectOpts[]; number: string } {

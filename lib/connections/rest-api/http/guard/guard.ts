@@ -87,7 +87,7 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
       if (name === undefined) return withRight(principal, purpose.need, asked);
       withRight(principal, 'manage', asked);
       if (purpose.act !== 'read' && !isHandshake)
-        throw new HubError('forbidden', `you are viewing the hub as "${name}": nothing can be changed`);
+        throw new HubError('forbidden', `you are viewing the hub as "${name}": this view is read-only`);
       const { seen, isNew } = directory.seenBy(principal, name);
       if (isNew) entry.auditSink.note(principal.name, remoteAddressOf(response), 'in', `views the hub as "${name}"`);
       return withRight(seen, purpose.need, asked);

@@ -43,7 +43,9 @@ export class Room {
     this.#expectDisk();
     const log = statSync(`${this.#path}-wal`, { throwIfNoEntry: false });
     if (log !== undefined && log.size > this.#logBytes && !this.#database.emptyLog())
-      throw new NoRoomError('another program keeps reading history.db, so its log cannot be emptied: end that program');
+      throw new NoRoomError(
+        'the log of history.db cannot be emptied, because another program keeps reading the database: close that program',
+      );
     const pages = this.#database.transactionPages + sparePages;
     for (let round = 0; round < makingRounds; round++) {
       if (this.#database.freePages >= pages) return;
