@@ -69,7 +69,7 @@ export function unpackRows({ rows, kinds, numbers, texts }: PackedRows): Cell[][
 const code = { '-': 0x2d, '.': 0x2e, '0': 0x30 } as const;
 /** The largest integer that is written quickly, digit by digit. Larger integers are rare. */
 const mostQuick = 99_999_999;
-/** The maximum number of bytes that a number takes, and that a UTF-16 code unit takes. */
+/** The maximum number of bytes that a number takes up, and the maximum for a UTF-16 code unit. */
 const numberBytes = 32;
 const characterBytes = 3;
 
@@ -88,7 +88,7 @@ export class JsonBytes {
     return this.#bytes.subarray(0, this.length);
   }
 
-  /** Makes room for a number of numbers or single bytes. */
+  /** Makes room for this many numbers or single bytes. */
   reserve(numbers: number): void {
     if (this.length + numbers * numberBytes > this.#bytes.length) this.#grow(numbers * numberBytes);
   }

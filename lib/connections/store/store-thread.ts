@@ -6,7 +6,7 @@ import { messageOf } from '../../model/error.ts';
 import { awaitAnswer } from '../../model/waiting-threads.ts';
 
 const options = {
-  /** Suppresses a warning of Node.js that its SQLite module is experimental, which operators do not need to see. */
+  /** Suppresses the warning from Node.js that its SQLite module is experimental, which operators do not need to see. */
   execArgv: ['--disable-warning=ExperimentalWarning'],
   /** Limits the space for new objects to 2 MiB. Otherwise, each thread would take up to 32 MiB, even after days. */
   resourceLimits: { maxYoungGenerationSizeMb: 3 },
@@ -58,7 +58,7 @@ async function neverInterrupt(): Promise<void> {
   shell.unref();
 }
 
-/** A piece of an answer, as a message of its own. Complete answers have no such key. */
+/** A message with a piece of an answer. A complete answer does not have the key `pieceOfAnswer`. */
 export interface Piece {
   readonly pieceOfAnswer: unknown;
 }

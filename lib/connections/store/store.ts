@@ -101,7 +101,7 @@ const rehearsedMs = 10;
 
 /**
  * A connection type that does the same work per change on the hub's thread as a store, but without threads and files, so that V8 compiles
- * the code before there is load.
+ * the code before the hub is under load.
  */
 export const storeRehearsal = defineGatewayType({
   type: 'store-rehearsal',

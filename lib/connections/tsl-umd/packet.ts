@@ -34,7 +34,7 @@ export const partsOfVersion: Readonly<Record<Version, readonly Part[]>> = {
 export const colours = ['off', 'red', 'green', 'amber'] as const;
 export const fullBrightness = 3;
 
-/** A display in a packet. Parts that the packet does not contain are missing in `values`. */
+/** A display in a packet. Parts that the packet does not contain are missing from `values`. */
 export interface Display {
   /** The screen number; 0 in versions 3.1 and 4. */
   readonly screen: number;

@@ -274,7 +274,10 @@ function createReader(hook: string, name: string, settings: ValueSettings): Read
   };
 }
 
-/** Converts a part of a body to a value for expressions: a string that contains a number becomes the number, and a list or object JSON. */
+/**
+ * Converts a part of a body to a value for expressions: a string that contains a number becomes that number, and a list or an object
+ * becomes JSON.
+ */
 function numberOf(part: unknown): Value {
   if (typeof part === 'number' || typeof part === 'boolean') return part;
   const text = typeof part === 'string' ? part : JSON.stringify(part);
@@ -289,7 +292,8 @@ class SeenDeliveries {
   readonly #context: ConnectionContext<unknown>;
   readonly #prefix: string;
   /**
-   * The time at which each delivery arrived, in milliseconds on the connection's clock, and the row that contains it. By key, oldest first.
+   * The time at which each delivery arrived, in milliseconds on the connection's clock, and the row that contains it. Keyed by delivery
+   * key, oldest first.
    */
   readonly #keys = new Map<string, { readonly atMs: number; readonly row: number }>();
   readonly #rows = new Map<number, Set<string>>();

@@ -70,7 +70,7 @@ export async function removeLeftovers(path: string): Promise<void> {
   }
 }
 
-/** Returns the reason in a system error without its paths: `no such file or directory (ENOENT)`. */
+/** Returns the reason that a system error states, without the paths: `no such file or directory (ENOENT)`. */
 export function reasonOf(error: unknown): string {
   const { code, errno } = error as NodeJS.ErrnoException;
   return errno === undefined ? messageOf(error) : `${getSystemErrorMessage(errno)} (${code})`;

@@ -145,7 +145,7 @@ interface KeepSavedOptions {
   finish(work: Promise<unknown>): void;
 }
 
-/** Saves at startup and after each change. Emits the connection's state after each attempt. Cold, never errors. */
+/** Calls `save` at startup and after each change. Emits the connection's state after each attempt. Cold, never errors. */
 export function keepSaved(changes$: Observable<unknown>, options: KeepSavedOptions): Observable<ConnectionEvent> {
   const { save, scheduler, finish } = options;
   return defer(() => {

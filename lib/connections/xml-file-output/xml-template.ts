@@ -29,8 +29,8 @@ interface Stretch {
 }
 
 /**
- * Fills a template with values by placeholder name. A placeholder without a value becomes empty. Errors: `Error` if the result would be too
- * long.
+ * Fills in a template with values that are keyed by placeholder name. A placeholder without a value becomes empty. Errors: `Error` if the
+ * result would be too long.
  */
 export function fillTemplate({ pieces, encoding }: Template, values: ReadonlyMap<string, string>): string {
   let length = 0;

@@ -156,7 +156,7 @@ function withinLimit<Result>(work: () => Result): Result | undefined {
   return result;
 }
 
-/** Returns the parameter with an address. Errors: `unknown-parameter`, also for a parameter that the principal may not read. */
+/** Returns the parameter at an address. Errors: `unknown-parameter`, also for a parameter that the principal may not read. */
 function find(address: string, view: View): Parameter {
   const parameter = view.find(address);
   if (parameter !== undefined) return parameter;

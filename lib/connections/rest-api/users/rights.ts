@@ -47,7 +47,7 @@ export class Rights {
       : filterOf(textWork, (address) => (this.#of(address) & mayRead) !== 0);
   }
 
-  /** Returns whether the parameter with an address may be read. */
+  /** Returns whether the parameter at an address may be read. */
   mayRead(address: string): boolean {
     return this.readsAll || (this.#of(address) & mayRead) !== 0;
   }

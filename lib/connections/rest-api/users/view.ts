@@ -9,7 +9,7 @@ import type { HubPort } from '../../hub-port.ts';
 import type { Rights } from './rights.ts';
 
 export interface View {
-  /** Returns the parameter with an address; undefined if there is no parameter that the principal may read. */
+  /** Returns the parameter at an address; undefined if there is no parameter that the principal may read. */
   find(address: string): Parameter | undefined;
   /** Returns all parameters that the principal may read. */
   parameters(): Iterable<Parameter>;
@@ -18,7 +18,7 @@ export interface View {
   /** Returns whether a client may ask for an address. The check takes the same time whether or not the parameter exists. */
   mayAskFor(address: string): boolean;
   /**
-   * Returns the parameter with an address if the principal may write it; undefined if there is no parameter that the principal may know
+   * Returns the parameter at an address if the principal may write it; undefined if there is no parameter that the principal may know
    * about. Errors: `forbidden` if the principal may only read the parameter.
    */
   findToWrite(address: string): Parameter | undefined;

@@ -38,8 +38,8 @@ export type Span = readonly [time: number, min: number, mean: number, max: numbe
 export type ChangeRow = readonly [time: number, value: Stored, revision: number];
 
 /**
- * The progress of the recording. Everything before `seen` has been recorded. The spans that began before `minutes` and `hours` have their
- * rows.
+ * The progress of the recording. Everything before `seen` has been recorded. The rows for all spans that began before `minutes` and `hours`
+ * have been written.
  */
 export interface Mark {
   readonly seen: number;

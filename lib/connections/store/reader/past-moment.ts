@@ -66,12 +66,12 @@ export function changesIn(
   return (which === 'last' ? parts.reverse() : parts).flat();
 }
 
-/** A value from a time on; undefined if the value is unknown from that time on. */
+/** A value, and the time from which it applies; undefined if the value is unknown from that time on. */
 export type StateRow = readonly [time: number, value: Stored | undefined];
 
 /**
- * Returns the same as `changesIn`, and additionally the values at clock jumps, because the value after a jump is not the value that was
- * recorded just before this time.
+ * Returns the same as `changesIn`, plus the value after each clock jump, because this value may differ from the value before it in the
+ * result.
  */
 export function statesIn(
   moment: Moment,

@@ -368,7 +368,9 @@ class Present {
     return this.#packed;
   }
 
-  /** Returns the difference of later values from the current values. The caller must pass every later change to it. */
+  /**
+   * Returns an object that tracks how later values differ from the current values. The caller must pass every later change to this object.
+   */
   difference(): Difference {
     this.#look();
     this.#difference ??= new Difference(knownValues(this.#parameters!));

@@ -11,9 +11,9 @@ export class SnapshotShelf {
   /** The maximum total size of all snapshots, in bytes. */
   readonly maxBytes: number;
   readonly #selections = new Map<string, Map<string, Kept>>();
-  /** The name of the snapshot that was last saved or recalled, by selection. */
+  /** The name of the snapshot that was last saved or recalled, for each selection. */
   readonly #last = new Map<string, string>();
-  /** What differs from the disk: snapshots, by `selection/name`, and the names of selections whose last snapshot has changed. */
+  /** What differs from the disk: snapshots, keyed by `selection/name`, and the names of selections whose last snapshot has changed. */
   readonly #changed = new Map<string, readonly [selection: string, name: string]>();
   readonly #changedLast = new Set<string>();
   #bytes = 0;
@@ -139,10 +139,12 @@ function keyOf(selection: string, name: string): string {
 export const maxSelections = 64;
 /** The maximum number of snapshots per selection. */
 export const maxSnapshots = 100;
-/** The maximum number of parameters in a snapshot, and the maximum number of bytes. */
+/** The maximum number of parameters in a snapshot, and the maximum size of a snapshot in bytes. */
 export const maxParameters = 20_000;
 export const maxSnapshotBytes = 4 * 1024 * 1024;
-/** The maximum total size of all snapshots in a store, in bytes. The snapshots also take at most a quarter of the database. */
+/**
+ * The maximum total size of all snapshots in a store, in bytes. In addition, the snapshots may take up at most a quarter of the database.
+ */
 export const maxBytesOfAll = 64 * 1024 * 1024;
 /** The maximum length of a snapshot name, in characters. */
 export const maxNameLength = 64;

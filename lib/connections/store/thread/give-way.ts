@@ -12,7 +12,7 @@ import type { ThreadData } from '../store-thread.ts';
 /** The time for which a thread works between two pauses, and the duration of a pause (`restMs`), in milliseconds. */
 const workMs = 0.25;
 const restMs = 0.05;
-/** The number of calls of which one reads the clock, because reading the clock costs a tenth of writing a row. */
+/** One out of this number of calls reads the clock, because reading the clock costs a tenth of writing a row. */
 const lookEvery = 4;
 /** The time between two calls after which a thread counts as having waited for work, in milliseconds. */
 const pauseMs = 20;
@@ -84,7 +84,8 @@ let bytesThen = 0;
 /**
  * Returns free memory to the system some time after the last request, and then calls `shrink`, which does the same for memory outside of
  * V8. Call this at each request. V8 does not return memory by itself, because an idle thread never allocates enough memory to trigger a
- * collection. Data read or written at startup would remain forever, and half of the heap is Node.js code that is needed only at startup.
+ * collection. Without this function, data read or written at startup would stay in memory forever, although half of the heap is Node.js
+ * code that is needed only at startup.
  */
 export function returnMemoryWhenIdle(shrink: () => void): void {
   if (idle === undefined) idle = setTimeout(() => returnMemory(shrink), idleMs).unref();

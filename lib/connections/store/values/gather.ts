@@ -49,7 +49,7 @@ export class LongValues {
     this.#byWriter.clear();
   }
 
-  /** Yields the next value of each writer, then the next value of each writer, and so on. */
+  /** Yields one value of each writer, then another value of each writer, and so on. */
   *inTurns(): Iterable<Parameter> {
     let turns = [...this.#byWriter.values()].map((values) => values.keys());
     while (turns.length > 0) {

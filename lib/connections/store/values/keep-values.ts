@@ -273,7 +273,9 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
     this.#reportedRefused.clear();
   }
 
-  /** Names the writers whose values are not stored in the log and in the audit: each writer once, until all values are stored again. */
+  /**
+   * Names the writers whose values are not stored, both in the log and in the audit: each writer once, until all values are stored again.
+   */
   #reportRefused(): void {
     const { log, hub } = this.#options;
     for (const [writer, values] of this.#shares?.refused() ?? []) {
@@ -313,7 +315,7 @@ type Rows = Batch['memories'];
 
 class Memories {
   readonly #persistence: PersistencePort;
-  /** The memories on disk as JSON, by connection and name. */
+  /** The memories on disk as JSON, keyed by connection and name. */
   readonly #texts = new Map<string, string>();
 
   constructor(persistence: PersistencePort) {
@@ -352,7 +354,7 @@ function keyOf(connection: string, name: string): string {
 export class ValuesWriter {
   readonly #thread = new StoreThread<Request, Answer>('values-thread', 'writing values');
 
-  /** Starts the thread ahead of the first request, see `StoreThread.start`. */
+  /** Starts the thread ahead of the first request; see `StoreThread.start`. */
   start(): void {
     this.#thread.start();
   }

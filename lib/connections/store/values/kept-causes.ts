@@ -146,7 +146,10 @@ function toChange(link: Link & KeptLeaf, cause: Change | undefined): Change {
   return { parameter, value, previous, origin: originOf(link), cause, depth, hop: 0, revision, time };
 }
 
-/** The most recently read origins by their JSON, so that each author is represented by one object. There are usually only a few authors. */
+/**
+ * The most recently read origins, keyed by their JSON, so that each author is represented by one object. There are usually only a few
+ * authors.
+ */
 const origins = new Map<string, Origin>();
 const mostOrigins = 1000;
 

@@ -183,7 +183,8 @@ interface BlockType {
   /** The names of the optional arguments, which default to false. */
   readonly optional: readonly string[];
   /**
-   * The types of the block's parameters, by the suffix that is appended to the output's name. The suffix '' stands for the output itself.
+   * The types of the block's parameters, keyed by the suffix that is appended to the output's name. The suffix '' stands for the output
+   * itself.
    */
   readonly outputs: Readonly<Record<string, ValueType>>;
   create(): Logic;

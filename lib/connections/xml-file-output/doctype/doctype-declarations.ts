@@ -30,8 +30,8 @@ const nameRest = `${nameStart}\\-.0-9\\xB7\\u{300}-\\u{36F}\\u{203F}-\\u{2040}`;
 const simpleName = `[${nameStart}][${nameRest}]*`;
 
 /**
- * The tokens, each with a name for messages. A name according to Namespaces in XML contains no colon, or one colon between two names
- * without colons.
+ * The tokens, each with the description that messages use. According to Namespaces in XML, a name contains no colon, or one colon between
+ * two names without colons.
  */
 export const tokens = {
   /** The S production [3]: white space. */

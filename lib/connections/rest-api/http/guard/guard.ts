@@ -136,8 +136,8 @@ function isOfToken(authorization: string): boolean {
 const seeAsHeader = encodeText('patchbay-see-as');
 
 /**
- * Returns the name of the user as whom a manager wants to see the hub; the name is undefined in a usual request. A page cannot set headers
- * for a WebSocket handshake, so the name is then in the query. Errors: `bad-request`.
+ * Returns the name of the user whose view of the hub a manager has requested; the name is undefined in a usual request. A page cannot set
+ * headers for a WebSocket handshake, so the name is then in the query. Errors: `bad-request`.
  */
 function seenUserOf(
   request: HttpRequest,

@@ -172,7 +172,7 @@ type TableName = (typeof tables)[number]['name'];
 /** Receives changes and spans in chronological order. */
 export interface Sink {
   change(time: number, value: number): void;
-  /** Sets the value from a time on, without counting a change; undefined if the value is unknown from then on. */
+  /** Sets the value that applies from a time on, without counting a change; undefined if the value is unknown from then on. */
   state(time: number, value: number | undefined): void;
   span(span: Span, lengthMs: number): void;
   /** Returns whether the value is known from one time to another. */
@@ -180,8 +180,8 @@ export interface Sink {
 }
 
 /**
- * Returns the tables that contain everything in a range that is available. Data after the mark of a table is always available in a table
- * with shorter spans.
+ * Returns the tables that contain all available data for a range. Data after the mark of a table is always available in a table with
+ * shorter spans.
  */
 export function completeTables({ database, mark }: Moment, series: Series, { from, to }: Interval): Set<TableName> {
   const start = floorTo(hourMs, from);

@@ -38,7 +38,7 @@ const empty: Readonly<Record<ValueType, Course>> = {
 };
 
 /**
- * Returns the history of a parameter; undefined if the parameter is unknown or hidden. Errors: any SQLite error, `unavailable` if the query
+ * Returns the history of a parameter; undefined if the parameter is unknown or hidden. Errors: any SQLite error; `unavailable` if the query
  * takes too long.
  */
 export function historyOf(moment: Moment, parameter: AskedParameter, range: HistoryRange): History | undefined {

@@ -25,7 +25,8 @@ interface Opening<Held, Database> extends Recovery<Held> {
 }
 
 /**
- * A database from opening to closing. `opened` is the result of opening it; `database` is undefined if it could not be opened for writing.
+ * A database from the attempt to open it until it is closed. `opened` is the result of opening it; `database` is undefined if it could not
+ * be opened for writing.
  */
 export interface Stored<Held, Database> {
   readonly opened: OpenedStored<Held>;

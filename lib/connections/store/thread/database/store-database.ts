@@ -194,7 +194,7 @@ const reserves = {
 /** The maximum share of a small disk that the write-ahead log of a database may take. */
 const logShare = 1 / 32;
 
-/** The error when the disk has free space, but not for this part of the store. Its code is the same as for a full disk. */
+/** The error for a disk that still has free space, but not for this part of the store. Its code is the same as for a full disk. */
 export class NoRoomError extends Error {
   readonly code = 'ENOSPC';
 }

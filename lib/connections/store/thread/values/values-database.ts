@@ -343,7 +343,7 @@ function byTime(one: ValueRow, other: ValueRow): number {
   return one[3] - other[3];
 }
 
-/** The booleans, by the numbers as which they are stored. */
+/** The booleans, keyed by the numbers that represent them in the database. */
 const booleans = new Map<unknown, boolean>([
   [0, false],
   [1, true],

@@ -19,7 +19,7 @@ export type ValueRow = readonly [address: string, type: ValueType, value: Value,
 /** The data that is written in one transaction: the newest values of some parameters, memories and snapshots. */
 export interface Batch {
   readonly values: readonly ValueRow[];
-  /** The memories as JSON, by connection and name; undefined for a deleted memory. */
+  /** The memories as JSON, each with its connection and name; undefined for a deleted memory. */
   readonly memories: readonly (readonly [connection: string, name: string, memory: string | undefined])[];
   /** The changes to the snapshots; undefined if there are none. */
   readonly snapshots: SnapshotBatch | undefined;
@@ -104,7 +104,7 @@ export interface LeftOut {
 }
 
 /**
- * The result of a write. `isUsedUp` means that the database is full rather than the disk. After `damaged` or `closed`, the database must be
+ * The result of a write. `isUsedUp` means that the database, not the disk, is full. After `damaged` or `closed`, the database must be
  * reopened.
  */
 export type Written =
