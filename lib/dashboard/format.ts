@@ -174,7 +174,7 @@ interface Palette {
   readonly suits?: readonly ValueType[];
   /** true means that display widgets are offered before this widget, although this widget writes. */
   readonly isSecondary?: boolean;
-  /** The initial settings of a new widget, by the value type of its parameter. */
+  /** The initial settings of a new widget, keyed by the value type of its parameter. */
   readonly presets?: Partial<Record<ValueType, Readonly<Record<string, unknown>>>>;
   /** The size of a new widget: [columns, rows]. The default is [1, 1]. */
   readonly size?: Pair;

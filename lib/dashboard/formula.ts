@@ -3,7 +3,7 @@
 
 import type { Value } from '../model/value.ts';
 
-/** The functions with which an expression looks up a parameter: `param`, `known`, `fresh` and `wanted`. */
+/** The functions that an expression can use to look up a parameter: `param`, `known`, `fresh` and `wanted`. */
 export const lookUps = ['param', 'known', 'fresh', 'wanted'] as const;
 export type LookUp = (typeof lookUps)[number];
 

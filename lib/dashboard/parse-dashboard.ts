@@ -22,9 +22,11 @@ import { readFormula } from './read-formula.ts';
 type WhyUnknown = (address: string, found: () => Omit<NamedAddress, 'address'>) => string | undefined;
 
 interface Names {
-  /** If omitted, every address is valid. */
+  /** If omitted, every address is accepted. */
   readonly whyUnknown?: WhyUnknown | undefined;
-  /** Returns the reason why no dashboard has a name, or undefined if the dashboard exists. If omitted, every name is valid. */
+  /**
+   * Returns the reason why there is no dashboard with this name, or undefined if the dashboard exists. If omitted, every name is accepted.
+   */
   readonly whyNoDashboard?: ((name: string) => string | undefined) | undefined;
 }
 
@@ -43,7 +45,7 @@ export interface DashboardFindings {
   readonly addresses: readonly NamedAddress[];
 }
 
-/** Parses and checks the text of a dashboard file. Every address is valid. */
+/** Parses and checks the text of a dashboard file. Every address is accepted, even if there is no such parameter. */
 export function findingsIn(file: string, text: string): DashboardFindings {
   const mistakes = new MistakeList();
   const addresses: NamedAddress[] = [];

@@ -7,7 +7,7 @@ import type { Value } from '../model/value.ts';
 import { type Formula, type LookUp, lookUps, operators } from './formula.ts';
 import { tones } from './tone.ts';
 
-/** Reads a widget's expression, which is a condition or has a tone as its result. Errors: `ExpressionMistake`. */
+/** Reads a widget's expression, which is a condition or returns a tone. Errors: `ExpressionMistake`. */
 export function readFormula(text: string, expects: 'condition' | 'tone'): Formula {
   compileExpression(text, {}, expects === 'tone' ? 'S' : 'B', () => undefined);
   const { tree, offsetOf } = treeOfExpression(text);
@@ -45,7 +45,7 @@ function formulaOf(part: Part): Formula {
   return { operator: op, of: of.map(formulaOf) };
 }
 
-/** Checks that the constants that can be the result are tones. Errors: `ExpressionMistake`. */
+/** Checks that every constant that the expression may return is a tone. Errors: `ExpressionMistake`. */
 function expectTones({ op, args, start }: Part): void {
   if (op === '?:') for (const branch of (args as Part[]).slice(1)) expectTones(branch);
   else if (op === 'value' && typeof args === 'string' && !(tones as readonly string[]).includes(args))

@@ -10,7 +10,7 @@ const restMs = 700;
 const slopPx = 10;
 const controls = 'button, input, select, textarea, a, .cap';
 
-/** Returns the properties that lead from a widget's element to the view `why`, or no properties if the widget has no address. */
+/** Returns the properties with which a widget's element can open the view `why`, or no properties if the widget has no address. */
 export function useWhy(address: string | undefined, label: string | undefined) {
   if (address === undefined) return {};
   let timer: ReturnType<typeof setTimeout> | undefined;

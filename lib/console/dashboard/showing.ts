@@ -51,7 +51,7 @@ export function drawnAs(widget: SingleWidget, about: About = {}): DrawnWidget {
 
 const timeUnits = ['ms', 's', 'min', 'h'] as const;
 
-/** Returns the names of choices, by the value as a string. */
+/** Returns the names of choices, keyed by the value as a string. */
 function textsOf(choices: Readonly<Record<string, Value>>): Record<string, string> {
   return Object.fromEntries(Object.entries(choices).map(([name, value]) => [String(value), name]));
 }

@@ -1,7 +1,7 @@
 // Parses typed JSON5 so that the form follows the text. The hub checks the same text and reports errors with their location; while the text
 // has an error, the form does not follow it.
 
-/** Returns the data of a typed text, or undefined if the text is not valid JSON5. */
+/** Parses JSON5 that a user has typed. Returns undefined if the text is not valid JSON5. */
 export function readJson5(text: string): unknown {
   try {
     const reader = new Reader(text);

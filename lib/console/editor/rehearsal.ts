@@ -25,7 +25,7 @@ const words: Readonly<Record<Result['outcome'], string>> = {
   failed: 'failed',
 };
 
-/** Returns what a run has written, or the reason why it wrote nothing, as text. */
+/** Describes what a run wrote, or why it wrote nothing. */
 export function resultText(result: Result | undefined): string {
   if (result === undefined) return '–';
   if (result.outcome !== 'wrote') return words[result.outcome];
@@ -33,7 +33,7 @@ export function resultText(result: Result | undefined): string {
 }
 
 /**
- * Returns the most recent changes or fires in a history, oldest first, or an empty list if the history contains only means over longer
+ * Returns the most recent changes or firings in a history, oldest first, or an empty list if the history contains only means over longer
  * periods.
  */
 export function recordedOf(history: History | undefined): RecordedEvent[] {

@@ -48,7 +48,7 @@ export function isNamed({ from }: Rule): boolean {
   return typeof from === 'object' && !Array.isArray(from);
 }
 
-/** Replaces the sources of a rule. If the sources had names, they have names again; otherwise they are a list. */
+/** Replaces the sources of a rule. If the previous sources had names, the new sources are named as well; otherwise, they become a list. */
 export function withSources(rule: Rule, ends: readonly SourceEnd[]): Rule {
   if (isNamed(rule))
     return withSettings(rule, { from: Object.fromEntries(ends.map((end) => [end.name, end.address])) });

@@ -30,7 +30,7 @@ export type Op = { readonly path: string } & (
   | { readonly move: string }
 );
 
-/** Returns the data for which a node stands. */
+/** Returns the data that a node represents. */
 export function dataOf({ kind, value, children = [] }: SourceNode): unknown {
   if (kind === 'list') return children.map(dataOf);
   if (kind === 'object') return Object.fromEntries(children.map((child) => [child.key!, dataOf(child)]));

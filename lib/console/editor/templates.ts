@@ -71,7 +71,7 @@ export interface Separation {
 }
 
 /**
- * Returns the edits that write the items of an `each` as separate text, which keeps comments and layout. With one variable, only the value
+ * Returns the edits that write out each item of an `each` separately, with its comments and layout. With one variable, only the value
  * `made` is removed from the `each`; with several variables, the whole `each` is removed. Returns undefined if nothing can be separated, or
  * if the location is not in a list.
  */

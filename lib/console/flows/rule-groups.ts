@@ -51,9 +51,9 @@ export function groupsOf({ file, folder }: RuleStatus): string[] {
 }
 
 /**
- * Returns the ids of the open groups, level by level from the outermost. `chosen` contains the user's choices. By default, a group is open
- * if all groups on its level result in at most `comfortableBoxes` boxes. There are never more than `most` boxes: groups in `first` are
- * opened before other groups.
+ * Returns the ids of the open groups, level by level from the outermost. `chosen` contains the user's choices. By default, the groups on a
+ * level are open if opening all of them results in at most `comfortableBoxes` boxes. There are never more than `most` boxes: groups in
+ * `first` are opened before other groups.
  */
 export function openGroups(
   roots: readonly RuleGroup[],

@@ -46,7 +46,7 @@ interface Cell extends LiveParameter {
   readonly setReadable: Setter<Value | undefined>;
   /** The time of the frame in which `readable` was last set. */
   readMs: number;
-  /** Whether the value has changed again before its text. */
+  /** Whether the value changed again before its text was updated. */
   isFast: boolean;
   readonly setValue: Setter<Value | undefined>;
   readonly setMoves: Setter<number>;

@@ -17,7 +17,7 @@ const [known, setKnown] = createSignal<Me>();
 /** Whether the hub rejects the browser's credentials, in which case the browser would prompt for a password on every further request. */
 let isRejected = false;
 
-/** The console's user with the user's rights; undefined until the hub has responded. */
+/** The user of the console and their rights; undefined until the hub has responded. */
 export const me = known;
 export const mayManage = () => me()?.manage ?? false;
 /** Returns whether the user may edit at least one flow file. */

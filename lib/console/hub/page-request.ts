@@ -8,8 +8,8 @@ import { t } from '../language/language.ts';
 const deadlineMs = 10_000;
 
 /**
- * The name of the user as whom a manager views the console, from the URL (`/hub/?as=reception`). Empty if users view the console as
- * themselves. In such a view, the hub refuses every change.
+ * The name of the user whose view of the console a manager has opened, from the URL (`/hub/?as=reception`). Empty if users view the console
+ * as themselves. In such a view, the hub refuses every change.
  */
 export const seenAs =
   new URLSearchParams((globalThis as { location?: { readonly search: string } }).location?.search).get('as') ?? '';

@@ -10,7 +10,7 @@ export type Language = (typeof languages)[number];
 
 /** The sign-in page reads the choice under the same key. */
 const storageKey = 'patchbay-language';
-/** The URL parameter that chooses a language and keeps it in the browser, for kiosks: `/hub/?lang=de`. */
+/** The URL parameter that selects a language, which the browser then remembers; intended for kiosks: `/hub/?lang=de`. */
 export const languageParameter = 'lang';
 
 const page = (globalThis as { location?: { readonly search: string } }).location; // specs use some of the modules without a page
@@ -22,7 +22,7 @@ const tag = preferred.find((one) => isLanguage(one?.slice(0, 2))) ?? 'en';
 
 /** The language of the page. The language never changes while the page is open. */
 export const language = tag.slice(0, 2) as Language;
-/** The locale for dates and times. English times have 24 hours. */
+/** The locale for dates and times. In English, times use the 24-hour clock. */
 export const locale = language === 'en' ? 'en-GB' : language;
 
 const numbers = new Intl.NumberFormat(preferred.find((one) => one?.startsWith(`${language}-`)) ?? language);
@@ -39,7 +39,7 @@ export const formatCount = (count: number) => counts.format(count);
 const plurals = new Intl.PluralRules(language);
 let table: ReadonlyMap<string, string> = new Map();
 
-/** The spaces of French beside which a line must not break, before `:`, `;`, `?` and within quotation marks. */
+/** The spaces in French text at which a line must not break: before `:`, `;`, `?`, and just inside quotation marks. */
 const unbroken = / (?=[:;?»])|(?<=«) /g;
 
 /** Loads the texts of the page's language. Resolves to the language of the texts: English if the texts cannot be loaded. */
@@ -52,8 +52,9 @@ export async function loadTexts(): Promise<Language> {
 }
 
 /**
- * Returns a text in the language of the page, with `{1}` replaced by the first value. A text with two forms, `{1} alarm|{1} alarms`, takes
- * the form for the number that is its first value. Call this while drawing, not while a module is loaded: the table may be missing then.
+ * Returns a text in the language of the page, with `{1}` replaced by the first value. A text with two forms, `{1} alarm|{1} alarms`, uses
+ * the form that its first value, a number, requires. Call this while drawing, not while a module is being loaded: the table of texts may
+ * not have been loaded yet.
  */
 export function t(text: Text, ...values: readonly (string | number)[]): string {
   const [one = '', others = one] = said(text).split('|');
@@ -69,7 +70,7 @@ export function said(word: string): string {
   return table.get(word) ?? word;
 }
 
-/** Keeps the language that the user has chosen, so that the next page uses this language. */
+/** Stores the language that the user has chosen, so that the next page uses it. */
 export function keepLanguage(chosen: string): void {
   keep(storageKey, chosen);
 }

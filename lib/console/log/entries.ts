@@ -23,7 +23,8 @@ export function isContinued({ count }: Held, page: LogPage): boolean {
 }
 
 /**
- * Appends a page that was requested from entry `next` onwards. Entries that are older than the lines with another numbering are omitted.
+ * Appends a page that was requested from entry `next` onwards. If the page starts a new numbering, entries that are not later than the held
+ * lines are omitted.
  */
 export function append({ lines, count }: Held, page: LogPage): Held {
   const news = count === undefined ? laterThan(lines, page.entries) : page.entries;
@@ -32,8 +33,8 @@ export function append({ lines, count }: Held, page: LogPage): Held {
 }
 
 /**
- * Replaces the lines that have the same numbering with a page that was requested from entry 0 onwards. While the log is paused, no newer
- * entries are added.
+ * Replaces the lines since the last restart with a page that was requested from entry 0 onwards. While the log is paused, no newer entries
+ * are added.
  */
 export function replace({ lines, next }: Held, page: LogPage, isPaused: boolean): Held {
   const former = lines.slice(0, lines.lastIndexOf('restarted') + 1);

@@ -17,8 +17,8 @@ export interface Moves {
 const dragDistance = 4;
 
 /**
- * Reports gestures by mouse, wheel, and one or two fingers on an element until the calling reactive scope is disposed. A drag does not
- * cause a click.
+ * Reports gestures made on an element with the mouse, the wheel, or one or two fingers, until the calling reactive scope is disposed. A
+ * drag does not cause a click.
  */
 export function listenToPointers(element: HTMLElement, { pan, zoomAt }: Moves): void {
   const signal = signalOfScope();

@@ -38,7 +38,7 @@ let observer: ResizeObserver | undefined;
 
 /**
  * Calls `measure` with the size of an element's content, and with the size of 1rem, in pixels: first when the element is drawn, and then
- * whenever the size changes, until the calling reactive scope is disposed. A single observer serves all elements, and never requires a
+ * whenever the size changes, until the calling reactive scope is disposed. A single observer serves all elements, and never forces a
  * layout.
  */
 export function observeSize(element: Element, measure: Measure): void {

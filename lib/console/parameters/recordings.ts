@@ -11,7 +11,7 @@ const maxSamples = 3000;
 const maxRecordings = 16;
 const maxPins = 12;
 
-/** Samples in order of time: the times in milliseconds since 1970, and the values, which are null if unknown or stale. */
+/** Samples in chronological order: the times in milliseconds since 1970, and the values, which are null if unknown or stale. */
 export interface Samples {
   readonly times: number[];
   readonly values: (number | null)[];

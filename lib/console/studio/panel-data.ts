@@ -204,7 +204,7 @@ export function freePlace(grid: Grid, size: Pair): Pair | undefined {
   return undefined;
 }
 
-/** Returns the edits that keep widgets without their own position in place, although other widgets have moved. */
+/** Returns the edits that keep widgets that have no position of their own where they were before other widgets moved. */
 export function pinned(before: Grid, after: Grid): Op[] {
   const now = new Map(allItems(after).map((item) => [item.widget, item]));
   return allItems(before).flatMap((item): Op[] => {

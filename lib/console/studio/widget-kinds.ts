@@ -4,7 +4,7 @@
 import type { ValueType } from '../../model/value.ts';
 import type { ParameterInfo } from '../../wire/http/parameter-shapes.ts';
 
-/** The part of JSON Schema with which the studio can work. */
+/** The part of JSON Schema that the studio supports. */
 export interface Schema {
   readonly type?: string;
   readonly const?: unknown;
@@ -27,7 +27,7 @@ export interface Schema {
   readonly suits?: readonly ValueType[];
   /** For the palette: whether display widgets are offered before this widget. */
   readonly isSecondary?: boolean;
-  /** For the palette: the settings of a new widget, by value type. */
+  /** For the palette: the settings of a new widget, keyed by value type. */
   readonly presets?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** For the palette: the size of a new widget, [columns, rows]. */
   readonly size?: Pair;

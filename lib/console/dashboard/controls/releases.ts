@@ -34,7 +34,8 @@ interface PendingRelease {
 /** Creates the releases of a page. `former` contains the addresses of pending releases from an earlier page in this tab. */
 export function createReleases(former: readonly string[], { send, changed, settled }: ReleasesOptions): Releases {
   /**
-   * The pending releases by address. Their number is limited by the number of pressed buttons, because an acknowledged release is removed.
+   * The pending releases, keyed by address. Their number is limited by the number of pressed buttons, because an acknowledged release is
+   * removed.
    */
   const pending = new Map<string, PendingRelease>(
     former.map((address) => [address, { isHeld: false, writes: 0, pause: undefined }] as const),

@@ -2,7 +2,7 @@
 
 import type { History, HistoryGap } from '../../../wire/http/past-shapes.ts';
 
-/** A curve: points in order of time, in milliseconds since 1970; null if a value is unknown. */
+/** A curve: points in chronological order, with times in milliseconds since 1970; null if a value is unknown. */
 export interface Curve {
   readonly times: readonly number[];
   readonly values: readonly (number | null)[];

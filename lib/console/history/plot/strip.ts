@@ -4,7 +4,7 @@ import type { History } from '../../../wire/http/past-shapes.ts';
 import { dayMs, hourMs, minuteMs, type TimeRange } from '../time/timeframe.ts';
 
 export interface Slot extends TimeRange {
-  /** The number of changes or fires in the slot. */
+  /** The number of changes or firings in the slot. */
   readonly count: number;
   /** The index of the slot within its day, or among all slots if a slot is a day or longer. Slots with round indexes have labels. */
   readonly place: number;

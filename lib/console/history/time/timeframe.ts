@@ -45,7 +45,7 @@ function settle({ from, to }: TimeRange, now: number): Timeframe {
   return { from: Math.round(from), to: Math.round(to) };
 }
 
-/** Returns last night, from 22:00 of the day before to 06:00 of today, local time. Before 06:00, it is still lasting. */
+/** Returns last night, from 22:00 on the previous day to 06:00 today, local time. Before 06:00, the night is not over yet. */
 export function lastNight(now: number): TimeRange {
   return { from: atHour(now, 22, -1), to: atHour(now, 6) };
 }
@@ -91,7 +91,7 @@ export function hubNow(): number {
   return Date.now() + aheadMs;
 }
 
-/** Converts a time of the page to the time of the hub, in milliseconds since 1970. */
+/** Converts a time on the page's clock to a time on the hub's clock, in milliseconds since 1970. */
 export function toHubTime(time: number): number {
   return time + aheadMs;
 }
@@ -101,8 +101,8 @@ export function toPageTime(time: number): number {
 }
 
 /**
- * Records the time that the hub reported between two times of the page. Returns by how much the estimated difference changed, in
- * milliseconds.
+ * Records the time that the hub reported between two times on the page's clock. Returns how much the estimated difference between the
+ * clocks has changed, in milliseconds.
  */
 export function setHubTime(time: number, askedAt: number, answeredAt: number): number {
   const before = aheadMs;

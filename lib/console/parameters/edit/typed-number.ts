@@ -8,14 +8,14 @@ export type TypedNumber = { readonly value: number } | { readonly mistake: strin
 const plain = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 const withComma = /^([+-]?\d*),(\d+)((?:e[+-]?\d+)?)$/i;
 /**
- * Match numbers whose only comma or point may be a thousands separator, by the decimal mark of the language: `1,000` in English and `1.000`
- * in German, but not `0.125`.
+ * Patterns for numbers whose only comma or point may be a thousands separator, keyed by the decimal mark of the language: `1,000` in
+ * English and `1.000` in German, but not `0.125`.
  */
 const perhapsThousands = { '.': /^[+-]?[1-9]\d{0,2},\d{3}$/, ',': /^[+-]?[1-9]\d{0,2}\.\d{3}$/ };
 const withSeparators = /^[+-]?\d{1,3}(?:[,.' \u00a0\u2009\u202f]\d{3})+(?:[,.]\d+)?$/;
 const shownLength = 40;
 
-/** Parses `-12.5`, `-12,5`, `.5`, `1e3`, `−3`; for an integer also `1e3` and `12.0`. */
+/** Parses a number such as `-12.5`, `-12,5`, `.5`, `1e3` or `−3`. An integer may also be written as `1e3` or `12.0`. */
 export function readTypedNumber(typed: string, isInteger: boolean): TypedNumber {
   const text = typed.trim().replace(/^[\u2212\u2013]/, '-'); // some keyboards type a minus sign (U+2212) or a dash
   if (text === '') return { mistake: t('Expected a number, got nothing.') };

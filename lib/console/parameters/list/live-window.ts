@@ -12,7 +12,7 @@ const defaultSettleMs = 100;
 
 export interface LiveRow extends LiveParameter {
   readonly info: Accessor<ParameterInfo | undefined>;
-  /** Whether the value has changed a moment ago. */
+  /** Whether the value changed a moment ago. */
   readonly isFresh: Accessor<boolean>;
 }
 
@@ -29,7 +29,7 @@ export function useLiveRows(
   addresses: Accessor<readonly string[]>,
   { rate: fixedRate, settleMs = defaultSettleMs }: { rate?: number; settleMs?: number } = {},
 ): (address: string) => LiveRow | undefined {
-  /** The live rows by address. Their number is limited by the rows in view. */
+  /** The live rows, keyed by address. Their number is limited by the number of rows in view. */
   const entries = new Map<string, Entry>();
   const [generation, setGeneration] = createSignal(0);
   const [settled, setSettled] = createSignal<readonly string[]>([]);
@@ -154,7 +154,7 @@ interface FreshMarks {
  * Marks rows whose value has changed, and calls `setFresh` when a mark appears or disappears, until the calling reactive scope is disposed.
  */
 function createFreshMarks(setFresh: (address: string, isFresh: boolean) => void): FreshMarks {
-  /** When each mark ends, keyed by address, the earliest first. The number of marks is limited by the rows in view. */
+  /** When each mark ends, keyed by address, the earliest first. The number of marks is limited by the number of rows in view. */
   const marked = new Map<string, number>();
   let fading: ReturnType<typeof setTimeout> | undefined;
   onCleanup(() => clearTimeout(fading));

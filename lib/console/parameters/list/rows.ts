@@ -32,7 +32,7 @@ export function listRows(catalogue: Catalogue, found: Int32Array): Rows {
   };
 }
 
-/** Returns the rows of a tree with the found addresses. `isOpen` returns whether a folder is open. */
+/** Returns the rows of a tree that contains the found addresses. `isOpen` returns whether a folder is open. */
 export function treeRows({ addresses }: Catalogue, found: Int32Array, isOpen: (folder: string) => boolean): Rows {
   const rows: Row[] = [];
   const addressAt = (place: number) => addresses[found[place]!]!;

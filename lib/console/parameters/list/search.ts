@@ -4,7 +4,7 @@
 import { createMatcher } from '../../../client/replica/replica-pattern.ts';
 
 export const searchModes = ['text', 'glob', 'regex'] as const;
-/** The addresses in which a search takes place, in order, also in lower case. */
+/** The addresses to search, in order, as they are and in lower case. */
 export interface Searched {
   readonly addresses: readonly string[];
   readonly lowered: readonly string[];
