@@ -31,7 +31,7 @@ function isLookUp(name: string): name is LookUp {
 }
 
 /**
- * Returns the type of the parameter with an address, or undefined if the type is not known. `offset` is the offset of the address in the
+ * Returns the type of the parameter at an address, or undefined if the type is not known. `offset` is the offset of the address in the
  * expression.
  */
 export type TypeOf = (address: string, offset: number) => ValueType | undefined;

@@ -32,7 +32,7 @@ export interface CompiledExpression {
 
 /** Methods that bind the name in their first argument: `list.exists(item, item > level)`, `cel.bind(x, level * 2, x + x)`. */
 const bindingMethods: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map', 'filter', 'bind']);
-/** The permitted CEL types of a result, by value type. */
+/** The permitted CEL types of a result, keyed by value type. */
 const results = { S: ['string'], B: ['bool'], I: ['double'], F: ['double'], T: ['bool'] };
 const anyResult = ['string', 'bool', 'double'];
 

@@ -80,7 +80,7 @@ interface RuleTo<Type, Emitted> {
   readonly shadow?: boolean;
 }
 
-/** A rule in a TypeScript flow file that is data, as in JSON5. */
+/** A rule that is written as data in a TypeScript flow file, as in JSON5. */
 export interface DataRule {
   readonly name?: string;
   readonly enabled?: boolean;
@@ -103,8 +103,8 @@ export interface RuleFolder {
 }
 
 /**
- * A rule: the hub writes the stream's values to one address or to each address in a list. Rules that are data and folders are allowed as
- * well.
+ * A rule: the hub writes the stream's values to one address or to each address in a list. Folders are allowed as well, and so are rules
+ * that are data.
  */
 export type FlowRule =
   | DataRule

@@ -5,7 +5,7 @@ import { record } from '../model/record-schema.ts';
 
 const variables = record(z.string(), z.unknown(), { error: "an object of variables, such as { host: '10.0.0.1' }" });
 
-/** The schema for `instances`: a template, and the variables of each instance by instance name. */
+/** The schema for `instances`: a template, and the variables of each instance, keyed by instance name. */
 export const instancesSchema = z.strictObject(
   {
     template: z

@@ -164,8 +164,8 @@ export class Graph extends ParameterTable {
   }
 
   /**
-   * Sets metadata by address or glob, also for parameters that are declared later. Later entries take precedence over earlier ones, and all
-   * entries take precedence over declarations.
+   * Sets metadata, keyed by address or glob, including for parameters that are declared later. Later entries take precedence over earlier
+   * ones, and all entries take precedence over declarations.
    */
   describe(described: readonly { readonly glob: string; readonly about: About }[]): void {
     if (described.length === 0 && this.#described.length === 0) return;
@@ -400,7 +400,7 @@ export class Graph extends ParameterTable {
     } catch {} // the parameter keeps its default value
   }
 
-  /** Combines all writes in `work` into one turn. Within a turn, only runs the work. Errors: any error from `work`. */
+  /** Combines all writes in `work` into one turn. If a turn is already in progress, only runs the work. Errors: any error from `work`. */
   turn(work: () => void): void {
     if (this.#isInTurn) {
       work();
@@ -543,7 +543,7 @@ export class Graph extends ParameterTable {
     return true;
   }
 
-  /** Counts a change that replaces a long string, or is replaced by a long string, in the memory for long strings. */
+  /** Updates the count of characters in long strings if a change adds or replaces a long string. */
   #countTexts(node: ParameterNode, change: Change): void {
     if (isLongText(change.value) || isLongText(node.value) || isLongText(node.lastChange?.previous))
       this.texts.count(node, change);

@@ -7,7 +7,9 @@ import { Durations } from '../model/time/duration.ts';
 
 /** The maximum length of a chain of changes within a turn, each caused by the previous change. */
 export const maxHops = 64;
-/** The maximum number of writes in a turn. The maximum limits the size of the queue, and the time that multiplying rules can take. */
+/**
+ * The maximum number of writes in a turn. This limits the size of the queue, and the time that a turn can take if rules multiply writes.
+ */
 export const maxWritesPerTurn = 131_072;
 
 type TurnLimit = 'hops' | 'writes';

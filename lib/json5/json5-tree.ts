@@ -81,7 +81,7 @@ export function childOf({ kind, children }: Json5Node, part: string | number): J
   return kind === 'object' ? children.find(({ key }) => key?.name === part) : undefined;
 }
 
-/** Returns the data for which a node stands. */
+/** Returns the data that a node represents. */
 export function dataOf(text: string, { kind, start, end, children }: Json5Node): unknown {
   if (kind === 'list') return children.map((child) => dataOf(text, child));
   if (kind !== 'object') return parseJson5(text.slice(start, end));

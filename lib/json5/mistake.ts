@@ -57,7 +57,7 @@ export class MistakeList {
   readonly items: Mistake[] = [];
   /** The number of errors. An error in a template is a single item, but is counted once for each instance. */
   count = 0;
-  /** The errors in templates by location, so that each error is listed once. */
+  /** The errors in templates, keyed by location, so that each error is listed once. */
   readonly #inTemplates = new Map<string, Mistake>();
   readonly #warnings = new Set<string>();
   #unreported = 0;

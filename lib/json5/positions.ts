@@ -59,7 +59,7 @@ interface Visited {
 /** Visits all keys and list items in a text, or in the value at offset `start`, until `visit` returns false. */
 type Walk = (visit: (visited: Visited) => boolean, start?: number) => void;
 
-/** The offset of an item, and the offsets of the list items within it, by their joined paths. */
+/** The offset of an item, and the offsets of the list items within it, keyed by their joined paths. */
 interface ItemsWithin {
   readonly item: number;
   readonly offsets: ReadonlyMap<string, number>;
@@ -67,7 +67,7 @@ interface ItemsWithin {
 
 /** The places that one walk through a text has found. */
 interface FoundPlaces {
-  /** The offsets of the items in each list in the outermost object, by the list's key. For a duplicate key, the first list counts. */
+  /** The offsets of the items in each list in the outermost object, keyed by the list's key. For a duplicate key, the first list counts. */
   readonly items: ReadonlyMap<string | number, readonly number[]>;
   /** The offsets of the items, if the outermost value is a list. */
   readonly ownItems: readonly number[];
@@ -351,7 +351,7 @@ function endOfLine(text: string, start: number): number {
 
 const lineEnd = /[\n\r\u2028\u2029]/g;
 
-/** Returns the object key for which a token stands. */
+/** Returns the object key that a token represents. */
 export function readKey(text: string): string {
   const quote = text[0];
   if (quote !== '"' && quote !== "'") return text;

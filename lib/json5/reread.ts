@@ -9,7 +9,7 @@ import { createJson5Text, type Json5Text, parseJson5, readJson5 } from './read-j
 /** The length of the pieces that are compared at a time, in characters. */
 const comparedLength = 4096;
 
-/** Reads a text like `readJson5`. Unchanged items are the same objects as before. Errors: `bad-json5`. */
+/** Like `readJson5`, but items that have not changed are the same objects as before. Errors: `bad-json5`. */
 export function rereadJson5(text: string, before: Json5Text): Json5Text {
   const { text: textBefore } = before.source;
   if (text === textBefore) return before;

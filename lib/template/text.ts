@@ -83,7 +83,7 @@ interface WrittenValue extends Origin {
 }
 
 export class Origins {
-  /** The origins of the items in lists and objects whose items are at different locations in the file, by list or object. */
+  /** The origins of the items in lists and objects whose items are at different locations in the file, keyed by list or object. */
   readonly #byContainer = new WeakMap<object, ReadonlyMap<string | number, Origin>>();
 
   set(container: object, origins: ReadonlyMap<string | number, Origin>): void {

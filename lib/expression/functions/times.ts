@@ -64,10 +64,7 @@ export const timeFunctions: readonly FunctionType[] = [
   ofNow('date', 'the date as text: "2026-12-24"', 'string', (date) => date.toISOString().slice(0, 10)),
 ];
 
-/**
- * CEL's functions for points in time and durations. As in CEL, counting starts where CEL starts: months, days of the week and days of the
- * year start at 0.
- */
+/** CEL's functions for points in time and durations. As in CEL, months, days of the week and days of the year are counted from 0. */
 export const pointInTimeFunctions: readonly FunctionType[] = [
   define(['timestamp(seconds)', 'timestamp(text)'], 'a point in time', {
     [`double: ${pointInTime}`]: (seconds: number) => new PointInTime(seconds * 1000),

@@ -4,7 +4,7 @@ import { HubError } from '../../model/error.ts';
 import { pointInTime, timeSpan } from '../functions/times.ts';
 import { authorsName } from '../language.ts';
 
-/** Returns an error in plain words for an error from CEL. Errors from Patchbay's functions are already in plain words. */
+/** Returns an error from CEL in plain words. Errors from Patchbay's functions are already in plain words. */
 export function explainFailure(error: unknown): unknown {
   const { code, summary } = (error ?? {}) as { readonly code?: unknown; readonly summary?: unknown };
   if (typeof code !== 'string' || typeof summary !== 'string') return error;

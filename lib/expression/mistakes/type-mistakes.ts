@@ -163,7 +163,7 @@ function binaryMistake({ op, left, right }: Binary, source: (part: Part) => stri
   return mistake(`expected values that ${op} accepts, got ${sides}`, left);
 }
 
-/** The functions that convert a string to a type other than number, by CEL type. */
+/** The functions that convert a string to a type other than number, keyed by CEL type. */
 const readers: Readonly<Record<string, string>> = { [pointInTime]: 'timestamp', [timeSpan]: 'duration' };
 
 function unaryMistake({ op, args }: Part, source: (part: Part) => string): string {
@@ -174,7 +174,7 @@ function unaryMistake({ op, args }: Part, source: (part: Part) => string): strin
     : `expected a number after -, got ${aWordOf(type)}`;
 }
 
-/** Returns a suggestion how to turn a value into a condition. */
+/** Returns a suggestion for how to turn a value into a condition. */
 function compared(source: string, type: string, operator = type === 'double' ? '>' : '=='): string {
   if (type === 'double') return `compare it, as in ${short(source)} ${operator} 0`;
   if (type === 'string') return `compare it, as in ${short(source)} ${operator} 'on'`;

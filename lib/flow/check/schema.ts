@@ -22,7 +22,7 @@ const addresses = z.array(address).min(1, { error: 'at least one address' });
 /** Names that no source can have, for use in editors. The check also rejects other invalid names. */
 const otherNames = ['value', 'previous', 'now', 'sum', 'param', 'true', 'false', 'null', 'in'];
 const variable = z.string().meta({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$', not: { enum: otherNames } });
-/** Returns the schema for an object with at least one entry, such as sources by name or expressions by address. */
+/** Returns the schema for an object with at least one entry, such as sources keyed by name, or expressions keyed by address. */
 const byName = <Key extends z.core.$ZodRecordKey, Item extends z.ZodType>(key: Key, item: Item) =>
   record(key, item)
     .refine((entries) => Object.keys(entries).length > 0, { error: 'expected at least one address' })

@@ -62,8 +62,8 @@ async function listFlowFiles(path: string, mistakes: MistakeList, links: string[
 }
 
 /**
- * Lists the flow files below a folder, including those behind links. Each folder is listed once. Skipped folders, which may be large, are
- * not read. A folder that cannot be read adds an error, but its siblings are still read.
+ * Lists the flow files below a folder, including those to which links lead. Each folder is listed once. Skipped folders, which may be
+ * large, are not read. A folder that cannot be read adds an error, but its siblings are still read.
  */
 async function filesBelow(folder: string, mistakes: MistakeList, links: string[]): Promise<string[]> {
   const found: string[] = [];

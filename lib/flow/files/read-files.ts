@@ -18,7 +18,7 @@ const programPattern = /\.[mc]?[tj]s$/;
 /** A JSON5 flow file as it was when last read. */
 interface KeptFile {
   readonly json: Json5Text;
-  /** The flow file itself under the key undefined, and its instances by name. */
+  /** The flow file itself under the key undefined, and its instances under their names. */
   readonly files: ReadonlyMap<string | undefined, FlowFile>;
 }
 

@@ -31,8 +31,8 @@ export interface ProgramOptions {
  */
 const imported = new Map<string, ImportedCode>();
 /**
- * The number of failed loads of a flow, by the flow's path. The number becomes part of the URL, because Node.js would otherwise return its
- * earlier import.
+ * The number of failed loads of each flow, keyed by the flow's path. The number becomes part of the URL, because Node.js would otherwise
+ * return its earlier import.
  */
 const failures = new Map<string, number>();
 

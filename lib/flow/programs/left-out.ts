@@ -19,7 +19,7 @@ const notesSchema = record(
 
 type Notes = z.output<typeof notesSchema>;
 
-/** Records that a flow is skipped for as long as it has its current content. Throws if the note cannot be written. */
+/** Writes a note that a flow is to be skipped as long as it has its current content. Throws if the note cannot be written. */
 export function leaveOut({ path, files }: FlowCode, reason: string): void {
   const folder = dirname(path);
   const versions = [...files].map(([file, { version }]) => [relative(folder, file), version]);

@@ -103,7 +103,7 @@ export class ManualSwitches {
     }));
   }
 
-  /** Stops waiting for the ends of switches. */
+  /** Stops waiting for switches to end. */
   stop(): void {
     this.#waiting?.unsubscribe();
   }

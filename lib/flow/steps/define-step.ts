@@ -32,7 +32,7 @@ export const atLeast = (leastMs: number) =>
 export const expression = z.string({ error: 'an expression in text' }).meta(expressionSchema);
 export const scalar = z.union([z.string(), z.number(), z.boolean()], { error: 'text, number or boolean' });
 
-/** The schema for steps within a step. The check then checks each of these steps. */
+/** The schema for steps within a step. Each of these steps is checked afterwards. */
 export const stepList = z
   .array(z.unknown(), { error: 'a list of steps' })
   .min(1, { error: 'a list of steps such as [{ delay: "1s" }]' });

@@ -15,7 +15,7 @@ import type { FlowFile } from '../../files/flow-file.ts';
 import { type ConnectionInputs, type ConnectionPlan, hubId, hubParameters } from '../../plan.ts';
 import type { SourceLocation } from '../source-location.ts';
 
-/** A connection with a map of its parameters by Parameter ID. The map is created when a parameter is first looked up. */
+/** A connection with a map of its parameters, keyed by Parameter ID. The map is created when a parameter is first looked up. */
 export class Declared {
   readonly connection: FoundConnection;
   #byId: Map<string, ParameterDeclaration> | undefined;
@@ -55,7 +55,7 @@ export class Declared {
 export class Declarations {
   /** The name of the file that declares each Connection ID, including connections with errors. */
   readonly #fileOfId = new Map<string, string>();
-  /** The connections and their parameters by Connection ID, without connections that have errors. */
+  /** The connections and their parameters, keyed by Connection ID, without connections that have errors. */
   readonly #declared = new Map<string, Declared>();
 
   /** The Connection IDs and parameters of other hubs; `known` is keyed by address. Undefined if there are no other hubs. */
@@ -113,15 +113,14 @@ export class Declarations {
     return this.#isOpen || this.#remotes.ids.has(connectionId);
   }
 
-  /** Returns the type of the parameter with an address, or undefined if the type is not known. */
+  /** Returns the type of the parameter at an address, or undefined if the type is not known. */
   typeOf(address: string): ValueType | undefined {
     const id = connectionIdOf(address);
     return (this.#declared.get(id)?.find(address.slice(id.length + 1)) ?? this.#remotes?.known.get(address))?.type;
   }
 
   /**
-   * Finds the declaration of the parameter with an address. Returns undefined if an error was added, or if the connection itself has
-   * errors.
+   * Finds the declaration of the parameter at an address. Returns undefined if an error was added, or if the connection itself has errors.
    */
   find(location: SourceLocation, address: string, listensToWrites = false): ParameterDeclaration | undefined {
     const parts = this.#parse(location, address);
@@ -206,7 +205,7 @@ export interface KnownConnection {
   readonly key: string;
 }
 
-/** The connections from an earlier check by Connection ID, in the order of the flow files. */
+/** The connections from an earlier check, keyed by Connection ID, in the order of the flow files. */
 export type KnownConnections = ReadonlyMap<string, KnownConnection>;
 
 /**
@@ -228,8 +227,8 @@ export function findKnown(
 }
 
 /**
- * Returns whether connections declare the same parameters as before, so that references to the parameters stay valid. Returns false if
- * other hubs declare parameters, because those parameters are not known.
+ * Returns whether connections declare the same parameters as before, so that references to the parameters stay valid. Returns false if a
+ * connection has parameters that other hubs declare, because those parameters are not known.
  */
 export function declareTheSame(known: KnownConnections | undefined, found: readonly FoundConnection[]): boolean {
   if (known === undefined || known.size !== found.length) return false;

@@ -149,7 +149,7 @@ export function checkDestinations(
   return addresses;
 }
 
-/** Checks the addresses of named sources. Returns their types by name: B for a trigger, whose name is true if the trigger fired. */
+/** Checks the addresses of named sources. Returns their types, keyed by name: B for a trigger, whose name is true if the trigger fired. */
 function checkNames(
   location: SourceLocation,
   named: Readonly<Record<string, string>>,

@@ -88,8 +88,8 @@ const nothing: readonly never[] = [];
 type SortedRule = Pick<RulePlan, 'to' | 'isEnabled' | 'isShadow' | 'body'>;
 
 /**
- * Returns the positions in the settle order: of the rules, keyed by index, and of the connections with inputs between them, keyed by
- * Connection ID.
+ * Returns the positions in the settle order: those of the rules, keyed by index, and those of the connections with inputs, which are
+ * between the rules, keyed by Connection ID.
  */
 export function settleOrderOf(
   rules: readonly SortedRule[],
@@ -118,8 +118,8 @@ export function settleOrderOf(
   };
   /**
    * Yields the indexes of the rules and the IDs of the connections that must precede a rule or connection. All readers of an address share
-   * its writers: a writer that was visited once is already sorted and is not needed again, so many readers of many writers cost no more
-   * than few readers of few.
+   * its writers: a writer that was visited once is already sorted and is not needed again. Therefore, the cost grows with the number of
+   * readers plus the number of writers, not with their product.
    */
   function* dependencies(node: number | string): Generator<number | string, void, void> {
     const addresses = typeof node === 'string' ? listening.get(node)! : sourcesOf(rules[node]!);

@@ -36,7 +36,7 @@ const otherSteps: ReadonlyMap<string, string> = new Map([
   ['sleep', 'delay'],
 ]);
 
-/** Returns the step for which a name from another language stands, or undefined if no such step is known. */
+/** Returns the step that corresponds to a name from another language, or undefined if no such step is known. */
 export function stepMeantBy(name: string): string | undefined {
   return otherSteps.get(name);
 }

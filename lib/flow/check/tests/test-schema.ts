@@ -18,7 +18,7 @@ const message = z.union([
   z.strictObject({ hex: z.string().min(1).meta({ pattern: '^\\s*(?:[0-9A-Fa-f]{2}\\s*)+$' }) }),
 ]);
 const messages = z.union([message, z.array(message)]);
-/** Returns the schema for a value for one device, or for an object with the values for several devices by Connection ID. */
+/** Returns the schema for a value for one device, or for an object with the values for several devices, keyed by Connection ID. */
 const byDevice = <Item extends z.ZodType>(item: Item, error: string) =>
   z.union([item, record(z.string().meta({ pattern: connectionIdShape }), item)], { error });
 

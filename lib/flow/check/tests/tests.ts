@@ -100,7 +100,7 @@ type Values = Readonly<Record<string, unknown>>;
 
 /** The facts about a hub that the check of tests needs: the hub's parameters and connections. */
 export interface Testable {
-  /** Returns the parameter with an address. If there is none, adds an error at the location and returns undefined. */
+  /** Returns the parameter at an address. If there is none, adds an error at the location and returns undefined. */
   find(location: SourceLocation, address: string): TestedParameter | undefined;
   /** Returns whether the test simulates the outside world of a connection. */
   isExternal(connectionId: string): boolean;

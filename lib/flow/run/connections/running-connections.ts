@@ -56,7 +56,7 @@ export class RunningConnections {
   /** A promise for each connection that is part of the hub's work and is still stopping. */
   readonly #leaving = new Set<Promise<void>>();
   readonly #holds = new Holds();
-  /** The running connections by Connection ID, in the order of the flow files. */
+  /** The running connections, keyed by Connection ID, in the order of the flow files. */
   #running: ReadonlyMap<string, RunningConnection> = new Map();
 
   /** Resolves when a store that starts first has restored its values; undefined if connections do not have to wait for a store. */

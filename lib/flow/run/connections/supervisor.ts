@@ -350,7 +350,7 @@ class LiveStatus {
     this.showConnected(state === 'running');
   }
 
-  /** Writes whether the connection is connected to its status parameter, if the connection has one. */
+  /** Updates the connection's status parameter, if there is one, to show whether the connection is connected. */
   showConnected(isConnected: boolean): void {
     this.#parameters.setIfThere(statusParameterId, isConnected);
   }
@@ -385,18 +385,18 @@ class OwnParameters {
   readonly #log: Log;
   /** The parameters that were found so far, keyed by Parameter ID. */
   readonly #found = new Map<string, ParameterNode>();
-  /** The functions of inboxes that have a subscriber, by parameter, along with the declared functions that they replace. */
+  /** The functions of inboxes that have a subscriber, keyed by parameter, along with the declared functions that they replace. */
   readonly #accepted = new Map<StateNode, { readonly accept: StateNode['accept']; declared: StateNode['accept'] }>();
   /** The parameters declared in the plan, kept until the connection turns out to be a device. */
   #plan: readonly ParameterDeclaration[];
   /** The IDs of the parameters that a device has announced. */
   readonly #discovered = new Set<string>();
   /**
-   * The devices by name; undefined stands for the connection itself. A device is added when the connection reports whether the device is
-   * online.
+   * The devices, keyed by name; undefined stands for the connection itself. A device is added when the connection reports whether the
+   * device is online.
    */
   readonly #devices = new Map<string | undefined, OwnDevice>();
-  /** The Parameter IDs of each device, by the device's name. */
+  /** The Parameter IDs of each device, keyed by the device's name. */
   readonly #idsOf = new Map<string | undefined, Set<string>>();
   readonly #deviceOf = new Map<string, string>();
 
@@ -603,7 +603,7 @@ export class HeldWrites {
   readonly #owner: Origin;
   readonly #log: Log;
   readonly #account: Account;
-  /** The queued values by Parameter ID, oldest first. */
+  /** The queued values, keyed by Parameter ID, oldest first. */
   readonly #queues = new Map<string, Value[]>();
 
   constructor(graph: Graph, owner: Origin, log: Log) {

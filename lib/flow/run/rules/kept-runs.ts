@@ -60,7 +60,7 @@ export abstract class KeptRuns {
   #source: string | undefined;
   /** The addresses that started the runs, set as soon as two addresses differ. */
   #sources: (string | undefined)[] | undefined;
-  /** The details of runs, by the position of the run's numbers. */
+  /** The details of runs, keyed by the position of the run's numbers. */
   #details: Map<number, Details> | undefined;
 
   /** The revision that started the latest run. 0 if no revision started the run, or if there is no run. */
@@ -236,7 +236,7 @@ export function cut(value: Value): Value {
 
 /** The number of runs that are kept per rule. */
 export const keptRuns = 50;
-/** The number of numbers that are stored per run. */
+/** How many numbers are stored per run. */
 const runWidth = 5;
 
 /** The number of rules that share a block of memory. The operating system provides the block's memory gradually, as the rules run. */

@@ -107,7 +107,7 @@ export class RunningRules {
     for (const rule of this.#rules) yield this.#statusOf(rule);
   }
 
-  /** Returns the most recent runs of the rules with a name. Errors: `not-found`, which suggests the most similar name. */
+  /** Returns the most recent runs of the rules with this name. Errors: `not-found`, which suggests the most similar name. */
   runsOf(name: string): RuleRuns[] {
     const stopped = this.#named(name).filter(({ started }) => started === undefined);
     const running = stopped.length < this.#named(name).length ? this.#runtime.traces.runsOf(name) : [];
@@ -311,7 +311,9 @@ export class RunningRules {
     };
   }
 
-  /** Returns the only rule with a name, within a file if one is given. Errors: `not-found`, `conflict` if several rules have the name. */
+  /**
+   * Returns the only rule with this name, within a file if one is given. Errors: `not-found`; `conflict` if several rules have the name.
+   */
   #find(name: string, file: string | undefined): RunningRule {
     const named = this.#named(name);
     const found = file === undefined ? named : named.filter(({ plan }) => plan.file === file);
@@ -327,7 +329,7 @@ export class RunningRules {
     return rule;
   }
 
-  /** Returns the rules with a name. Errors: `not-found`, which suggests the most similar name. */
+  /** Returns the rules with this name. Errors: `not-found`, which suggests the most similar name. */
   #named(name: string): RunningRule[] {
     const found = this.#rules.filter(({ plan }) => plan.name === name);
     if (found.length > 0) return found;
