@@ -58,7 +58,7 @@ function stripped(url: string): Buffer | undefined {
   }
 }
 
-/** Returns the paths of the bundled packages by package name, or an empty map if other versions have been installed since. */
+/** Returns the paths of the bundled packages, keyed by package name, or an empty map if other versions have been installed since. */
 function bundledPackages(): ReadonlyMap<string, string> {
   try {
     const hash = createHash('sha256');

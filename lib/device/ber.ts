@@ -126,7 +126,7 @@ export function readInteger({ bytes }: Item): number {
 
 /**
  * Returns the value of a real item. In Ember+, unlike in BER, the exponent belongs to the highest bit of the mantissa: 5 is 1.25 × 2².
- * Errors: `Error` if the item is not in binary form or too long.
+ * Errors: `Error` if the item is not in binary form, or if it is too long.
  */
 export function readReal({ bytes }: Item): number {
   if (bytes.length === 0) return 0;

@@ -131,7 +131,7 @@ export function createFramer(framing: Framing, maxBytes = maxFrameBytes): Framer
   }
 }
 
-/** Converts a message that a person has written to a frame. Adds the frame's marks unless the message already contains them. */
+/** Converts a message written by a person into a frame. Adds the frame's marks unless the message already contains them. */
 export function withMarks(framing: Framing, written: Buffer): Buffer {
   if (framing.kind === 'end') {
     const [marks, times] = framing.isBlock

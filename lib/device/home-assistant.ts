@@ -11,7 +11,7 @@ export const domainsWithoutValue: ReadonlySet<string> = new Set(['camera', 'imag
 export const maxEventTypes = 100;
 /** The states of a cover or valve. */
 export const openStates = ['open', 'opening', 'closed', 'closing', 'stopped'] as const;
-/** The states of a lock that is neither locked nor unlocked yet. */
+/** The states in which a lock is neither locked nor unlocked. */
 export const lockTransitions = ['locking', 'unlocking', 'opening', 'open', 'jammed'] as const;
 export const fanDirections = ['forward', 'reverse'] as const;
 

@@ -24,7 +24,7 @@ export interface HttpRequest {
   readonly method: string;
   /** The path and the query of the request's URL. */
   readonly target: string;
-  /** The headers of the request, by their lower-case names. */
+  /** The headers of the request, keyed by their lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
 }
@@ -63,7 +63,7 @@ function readHeaders(lines: readonly string[]): Record<string, string> {
   return headers;
 }
 
-/** Returns the text form of an answer for people. Credentials are removed from the headers. */
+/** Returns an answer as text for people to read. Credentials are removed from the headers. */
 export function writeAnswer({ status, statusText, headers }: HttpHead, body: string): string {
   let text = `HTTP ${status}`;
   if (statusText !== '') text += ` ${statusText}`;

@@ -96,7 +96,7 @@ class HttpLink implements Link {
   readonly #base: string;
   readonly #connections = new Map<string, Connections>();
   readonly #exchanges = new Map<object, Exchange>();
-  /** The parsed requests by their bytes. Polls send the same bytes while the device is online. */
+  /** The parsed requests, keyed by their bytes. Polls send the same bytes while the device is online. */
   readonly #known = new WeakMap<Uint8Array, HttpRequest>();
   /** The headers of each request without the credentials. */
   readonly #headers = new WeakMap<HttpRequest, readonly string[]>();

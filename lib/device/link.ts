@@ -227,9 +227,9 @@ const goldenRatio = (Math.sqrt(5) - 1) / 2;
 let phases = 0;
 
 /**
- * Returns the length of the first interval of a link that asks its device regularly, as a part of the interval: above 0, and at most 1. The
- * results of any number of consecutive calls are spread evenly, so that devices that were connected together are not asked at the same
- * moments. Random phases would often be close together.
+ * Returns the length of the first interval of a link that polls its device regularly, as a fraction of the interval: above 0, and at most
+ * 1. The results of any number of consecutive calls are spread evenly, so that devices that were connected together are not polled at the
+ * same moments. Random phases would often be close together.
  */
 export function nextPhase(): number {
   return 1 - ((phases++ * goldenRatio) % 1);

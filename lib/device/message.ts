@@ -103,7 +103,7 @@ class Leaf {
   }
 }
 
-/** A pattern that matches trees with all parts of an example, and that formats the example with values. */
+/** A pattern that matches trees that contain all parts of an example, and that formats the example with values. */
 export class TreePattern implements Matcher {
   readonly text: string;
   readonly names = new Set<string>();
@@ -285,7 +285,7 @@ interface Ranked<T> {
 class TextNode<T> {
   /** The characters between the previous node and this node. */
   label: string;
-  /** The next nodes, by the code of the first character in their labels. */
+  /** The next nodes, keyed by the code of the first character in their labels. */
   readonly next = new Map<number, TextNode<T>>();
   /** The nodes in `next` as an array that starts at the lowest character code; undefined if the codes are too far apart. */
   #table: (TextNode<T> | undefined)[] | undefined;

@@ -7,7 +7,7 @@ import { HubError } from '../model/error.ts';
 import { toText, type Value } from '../model/value.ts';
 import { type Converter, converterNames, createConverter } from './converters.ts';
 
-/** The values that a pattern reads from a frame or writes into a frame, by the names in the pattern. */
+/** The values that a pattern reads from a frame or writes into a frame, keyed by the names in the pattern. */
 export type Values = ReadonlyMap<string, Value>;
 
 /** A function that compiles an expression in a description. Errors: any error from `compileExpression`. */

@@ -121,7 +121,7 @@ export class UdpPort implements PacketTransport {
   #socket: UdpSocket | undefined;
   #listener: LinkListener | undefined;
   #places: readonly Place[] = [];
-  /** Whether each address is permitted to send, by IP address. */
+  /** Whether each host is permitted to send, keyed by IP address. */
   readonly #allowed = new Map<string, boolean>();
   readonly #senders = new Map<string, Sender & Place>();
   sender: (Sender & Place) | undefined;

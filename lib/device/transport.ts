@@ -39,7 +39,7 @@ export interface Received {
 export interface HttpHead {
   readonly status: number;
   readonly statusText: string;
-  /** The headers of the answer, by their lower-case names. */
+  /** The headers of the answer, keyed by their lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
 }
 

@@ -252,8 +252,8 @@ export function noteProbation(folder: string, writes: readonly FileWrite[] | und
 }
 
 /**
- * Undoes a save that was interrupted by a kill, and a change that was not confirmed. Files that have changed since then are left unchanged.
- * Returns the paths of the restored files, and whether the first path is a folder.
+ * Undoes a save that was interrupted by a kill, and a change that was not confirmed. Files that have changed since then are left as they
+ * are. Returns the paths of the restored files, and whether the first path is a folder.
  */
 export async function recoverSaves(
   paths: readonly string[],
@@ -319,7 +319,7 @@ export interface OwnFile {
   write(kept: readonly unknown[]): void;
 }
 
-/** Opens an internal file of the hub that contains a list. Without write permission, the list is kept only until the hub stops. */
+/** Opens one of the hub's internal files, which contains a list. Without write permission, the list is kept only until the hub stops. */
 export function ownFile(path: string, log: (message: string) => void): OwnFile {
   return {
     read(): readonly unknown[] {

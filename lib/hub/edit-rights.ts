@@ -98,8 +98,8 @@ function dataOf({ data }: FlowFile): Readonly<Record<string, unknown>> {
 }
 
 /**
- * Checks that a user may read and write what the rules and connections in a plan read and write, as a second check after the check of the
- * text. Errors: `forbidden`.
+ * Checks that a user may read and write what the rules and connections in a plan read and write, in addition to the check of the text.
+ * Errors: `forbidden`.
  */
 export function expectPlanAllowed(before: Plan, after: Plan, rights: EditRights): void {
   if (rights.isOwner) return;

@@ -93,7 +93,7 @@ export interface EditorParts extends EditOptions {
   readonly preview: (plan: Plan) => Reload;
   readonly parameters: () => Iterable<Parameter>;
   readonly find: (address: string) => Parameter | undefined;
-  /** Returns the most recent runs of the rules with a name, or an empty list if there are no such rules. */
+  /** Returns the most recent runs of the rules with this name, or an empty list if there are no such rules. */
   readonly runsOf: (rule: string) => readonly RuleRuns[];
   readonly revisions: Revisions;
   /** Returns the document folders of the running connections. */

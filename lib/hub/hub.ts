@@ -68,7 +68,7 @@ export interface RunOptions {
 export interface HubOptions extends RunOptions {
   /** The paths of flow files, and of folders with flow files. */
   readonly paths: readonly string[];
-  /** The connection types by name. The default is the types in the registry. */
+  /** The connection types, keyed by name. The default is the types in the registry. */
   readonly types?: ConnectionTypes | undefined;
   /** true means that the hub reloads when a flow file, or a file named in a flow file, is saved, added or deleted. */
   readonly watch?: boolean;
@@ -503,7 +503,7 @@ export class Hub implements HubPort {
     throw new HubError('conflict', 'reload: expected a hub that was started from flow files');
   }
 
-  /** Returns whether all rules with a name run only in shadow, as set in their flow file, and thus cannot be switched manually. */
+  /** Returns whether all rules with this name run only in shadow, as set in their flow file, and thus cannot be switched manually. */
   #isInShadowAlone(name: string): boolean {
     return this.#shadow.runsOf(name).length > 0 && !this.#engine.rules.statuses().some((rule) => rule.name === name);
   }

@@ -23,7 +23,7 @@ interface KnownSheet extends OpenSheet {
 }
 
 export class OpenSheets {
-  /** The sheets by user and sheet ID, in the order of their last reports, oldest first. */
+  /** The sheets, keyed by user and sheet ID, in the order of their last reports, oldest first. */
   readonly #sheets = new Map<string, KnownSheet>();
   readonly #now: () => number;
 
@@ -31,7 +31,7 @@ export class OpenSheets {
     this.#now = now;
   }
 
-  /** Records that a sheet is open. Returns the other open sheets for the same file, with the longest open sheet first. */
+  /** Records that a sheet is open. Returns the other open sheets for the same file, starting with the sheet that has been open longest. */
   open(path: string, sheet: string, user: string, rule: string): readonly OpenSheet[] {
     const now = this.#now();
     const key = keyOf(user, sheet);

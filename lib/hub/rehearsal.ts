@@ -16,10 +16,7 @@ import { runTwin, type Twin } from './twin/run-twin.ts';
 export const rehearsedRuns = 20;
 /** The maximum time for which a rehearsal may block the hub, in milliseconds. A rule may repeat itself every 10 ms. */
 const limitMs = 200;
-/**
- * The maximum difference between the times of two runs, one on each side, that a timer started and that count as the same run, in
- * milliseconds.
- */
+/** How far apart two runs started by a timer, one on each side, may be to count as the same run, in milliseconds. */
 const sameMs = 30;
 
 const outside: Origin = { kind: 'client', name: 'rehearsal' };

@@ -17,7 +17,10 @@ interface Kind {
   write: (count: number) => void;
 }
 
-/** Creates a gate for a log. Calls `reportOthers` with the number of entries of further kinds, so that this number can be written. */
+/**
+ * Creates a gate for a log. If there are too many kinds, calls `reportOthers` with the number of entries of all further kinds, so that this
+ * number can be written.
+ */
 export function createLogGate(reportOthers: (count: number) => void, intervalMs = 1000): LogGate {
   /** The kinds, in the order in which they were first seen: at most `maxKinds`, and a kind with an empty name for all further kinds. */
   const kinds = new Map<string, Kind>();

@@ -49,8 +49,8 @@ export interface DeviceState {
 }
 
 /**
- * An offline period of a device. Within the period's revisions, the device's parameters change only through the reports after its
- * reconnection.
+ * An offline period of a device. Within the period's revisions, the device's parameters change only when the device reports its values
+ * after reconnecting.
  */
 export interface Absence {
   /** When the period began, in milliseconds since 1970. */
@@ -124,9 +124,7 @@ export interface Parameter {
   readonly value: Value | undefined;
   /** The change that set the current value, or the last firing of a trigger. */
   readonly lastChange: Change | undefined;
-  /**
-   * Data that the first gateway that sends the parameter's changes keeps here. A table lookup would cost another memory access per change.
-   */
+  /** Data kept here by the first gateway that sends the parameter's changes. A table lookup would cost another memory access per change. */
   channel?: { readonly keeper: object | undefined } | undefined;
 }
 

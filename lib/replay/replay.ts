@@ -139,7 +139,8 @@ function restore(graph: Graph, address: string, value: RecordedValue['v'], time:
 }
 
 /**
- * Compares the changes on both sides since the last comparison. One side runs ahead of the other, so changes are compared in order of time.
+ * Compares the changes on both sides since the last comparison. One side runs ahead of the other, so changes are compared in chronological
+ * order.
  */
 class Comparison {
   readonly #deviations: Deviations;
@@ -177,7 +178,7 @@ const silent: HubLog = { ...entries, child: () => entries };
 interface ReadRecording {
   readonly start: RecordingStart;
   readonly values: readonly RecordedValue[];
-  /** The recorded turns in order of time. Errors: `bad-request`, which names the damaged line. */
+  /** The recorded turns in chronological order. Errors: `bad-request`, which names the damaged line. */
   readonly turns: AsyncIterable<RecordedTurn>;
 }
 

@@ -30,7 +30,7 @@ export interface FlowUnderTest {
   readonly nowMs: number;
   /** Returns the value of a parameter, or undefined if the value is unknown or the parameter is a trigger. */
   read(address: string): Value | undefined;
-  /** Sets values by address, one after another. Even parameters that only the outside world sets, such as a key, can be set. */
+  /** Sets values, keyed by address, one after another. Even parameters that only the outside world sets, such as a key, can be set. */
   set(values: Values): void;
   /** Lets virtual time pass. The duration is in milliseconds or a string such as `'1m30s'`. */
   advance(duration: number | string): void;

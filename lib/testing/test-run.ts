@@ -462,7 +462,7 @@ interface Makers {
 /** The producers of each plan, cached because all tests of a plan use them. */
 const knownMakers = new WeakMap<Plan, Makers>();
 
-/** Returns the given addresses, and all addresses at which a change may cause changes of these parameters. */
+/** Returns the given addresses, and all addresses at which a change may cause changes to these parameters. */
 export function upstreamOf(plan: Plan, addresses: Iterable<string>): ReadonlySet<string> {
   const makers = knownMakers.get(plan) ?? makersOf(plan);
   knownMakers.set(plan, makers);

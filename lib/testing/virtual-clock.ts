@@ -4,7 +4,10 @@
 import { asyncScheduler, type SchedulerAction, type SchedulerLike, Subscription } from 'rxjs';
 import { Heap } from '../model/heap.ts';
 
-/** The maximum number of actions that run at the same virtual time. The maximum ends timers of 0 ms that restart one another forever. */
+/**
+ * The maximum number of actions that run at the same virtual time. The limit stops timers of 0 ms that would otherwise restart one another
+ * forever.
+ */
 export const maxActionsAtOneTime = 100_000;
 
 /** The number of removed actions that may remain in the heap before a cleanup. */

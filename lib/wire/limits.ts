@@ -7,12 +7,12 @@ export const maxMessageBytes = 65_536;
 /** The maximum number of items in a list from a plain client. A message has no room for a larger number of valid items. */
 export const maxListItems = 4096;
 
-/** The default of the maximum number of subscriptions per socket. The greeting `hello` reports the number that applies. */
+/** The default maximum number of subscriptions per socket. The greeting `hello` reports the number that applies. */
 export const maxSubscriptions = 32;
 
 /**
- * The default of the maximum number of patterns per subscription, `include` and `exclude` together, and the highest possible setting of
- * this limit.
+ * The default maximum number of patterns in a subscription, in `include` and `exclude` together, and the highest value to which this limit
+ * can be set.
  */
 export const maxPatterns = 2048;
 export const mostPatterns = 16_384;
@@ -34,14 +34,14 @@ export const maxBodyBytes = 65_536;
 export const usualPoints = 1000;
 export const maxPoints = 10_000;
 
-/** The maximum number of points in all histories in one response together. */
+/** The maximum total number of points in all histories of one response. */
 export const maxListPoints = 200_000;
 
 /** The number of events or audit entries in a response: the default in a query, and the maximum. */
 export const usualEntries = 100;
 export const maxEntries = 1000;
 
-/** The maximum number of parameters in the response to `GET /hub/parameters`, which is more than a hub has. */
+/** The maximum number of parameters in the response to `GET /hub/parameters`, which is more than any hub has. */
 export const maxParameters = 1_000_000;
 
 /** The maximum number of WebSocket clients in the response to `GET /hub/clients`. */

@@ -41,7 +41,7 @@ export interface Twin {
   readonly memoriesOf: (connections: ReadonlySet<string>) => readonly KeptMemory[];
   /** Applies writes from outside as one turn. Skips writes to parameters that the twin does not have. */
   receive(writes: readonly OutsideWrite[]): void;
-  /** Applies device events other than values to the twin, such as that values have become stale. */
+  /** Applies device events other than values to the twin, such as a report that values have become stale. */
   follow(events: readonly DeviceEvent[]): void;
   stop(): Promise<void>;
 }

@@ -33,7 +33,7 @@ export interface RuleStatus {
   readonly pipe?: readonly unknown[];
   /** The names in `from`, each with its address, if the rule has named sources. */
   readonly names?: Readonly<Record<string, string>>;
-  /** The destinations by address, each with its expression. */
+  /** The expression for each destination, keyed by the destination's address. */
   readonly split?: Readonly<Record<string, string>>;
   readonly state: RuleState;
   readonly reason: string;

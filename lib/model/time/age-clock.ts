@@ -79,7 +79,7 @@ export class Ages {
     return this.#ageOf(notedAt, ({ claimedMs }) => claimedMs);
   }
 
-  /** Returns the latest clock reading at which an item can have been recorded that has at least this age. */
+  /** Returns the latest clock reading at which an item that has at least this age can have been recorded. */
   newestOf(ageMs: number): number {
     let pausedMs = 0;
     let upper = this.ran;

@@ -29,7 +29,7 @@ export const alarmList = named(
     active: count,
     unacknowledged: count,
     shelved: count,
-    /** The alarms by urgency: unshelved before shelved, unacknowledged before acknowledged, then by priority, newest first. */
+    /** The alarms in order of urgency: unshelved before shelved, unacknowledged before acknowledged, then by priority, newest first. */
     alarms: z.array(alarm),
   }),
 );

@@ -131,8 +131,8 @@ export const explanation = named(
     parameter: address,
     /** The value that rules in shadow would have written, with its causes; omitted if these rules have not written the parameter. */
     would: causes.describe('The value that the rules in shadow would have set').optional(),
-    /** The time since when the device has been offline; omitted if the device is online, or if there is no device. */
-    staleSince: time.describe('Since when the device has been offline; the value may be outdated').optional(),
+    /** The time at which the device went offline; omitted if the device is online, or if there is no device. */
+    staleSince: time.describe('When the device went offline; the value may be outdated').optional(),
     /** Whether the value is not stored; omitted if the value is stored, or if there is no store. */
     isNotKept: yes.describe('The value is not stored: its writer uses most of the space').optional(),
   }),

@@ -77,8 +77,8 @@ export interface Complete {
 }
 
 /**
- * `{"lost":{"9":3}}`: the number of changes or firings, keyed by ID, that the client will not receive because it did not read, or because
- * this hub never received them from another hub.
+ * `{"lost":{"9":3}}`: the number of changes or firings, keyed by ID, that the client will not receive because it did not read fast enough,
+ * or because this hub never received them from another hub.
  */
 export interface Losses {
   readonly lost: Readonly<Record<string, number>>;
