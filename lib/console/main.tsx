@@ -68,7 +68,7 @@ function App() {
         <Show when={seenAs}>
           <p class="banner seen-as" role="note">
             <span>
-              <strong>{t('You are viewing the console as {1}.', seenAs)}</strong> {t('Nothing can be changed.')}
+              <strong>{t('You are viewing the console as {1}.', seenAs)}</strong> {t('This view is read-only.')}
             </span>
             <a class="button" href="/hub/#/users">
               {t('Back to your own view')}

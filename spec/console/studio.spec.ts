@@ -206,7 +206,7 @@ test.serial(
 `,
     );
     await spot(page, 'widgets[0]').focus();
-    await page.getByRole('button', { name: 'Remove tab 1 with its widgets' }).click();
+    await page.getByRole('button', { name: 'Remove tab 1 and its widgets' }).click();
     await page.getByRole('button', { name: 'Doors', exact: true }).waitFor({ state: 'detached' });
     await page.getByText('JSON5', { exact: true }).click();
     const text = page.getByLabel('JSON5 of the panel');

@@ -185,7 +185,7 @@ function Controls(props: {
   const confirm = (action: 'stop' | 'restart') =>
     props.ask({
       title: action === 'stop' ? `Stop ${id}?` : `Restart ${id}?`,
-      text: `This disconnects its devices and clients ${action === 'stop' ? 'until it is started again' : 'briefly'}.`,
+      text: `This disconnects its devices and clients ${action === 'stop' ? 'until the connection is started again' : 'briefly'}.`,
       verb: action === 'stop' ? 'Stop' : 'Restart',
       act: () => act(action),
     });

@@ -191,7 +191,7 @@ function Facts(props: { readonly answer: DriverAnswer }) {
       ['Module', about && `${about.name || about.id} ${about.version}`],
       ['Devices', about && [about.manufacturer, about.products.join(', ')].filter(Boolean).join(': ')],
       ['API', about?.apiVersion],
-      ['Status', status || 'has not reported yet'],
+      ['Status', status || 'not reported yet'],
       ['Running', startedAt === undefined ? 'no' : `for ${formatSpan(now() - Date.parse(startedAt))}`],
       ['Restarts', String(restarts)],
       ['Memory', `${usedMiB ?? '–'} of ${limitMiB} MiB`],
@@ -290,8 +290,8 @@ function Help() {
     <details class="note">
       <summary>Other modules</summary>
       <p>
-        Run <code>patchbay drivers add FILE.tgz</code> where the flow files are: it checks a module and copies it to the
-        folder <code>drivers</code>. Then add a connection:
+        Run <code>patchbay drivers add FILE.tgz</code> in the folder of the flow files. The command checks the module
+        and copies it to the folder <code>drivers</code>. Then add a connection:
       </p>
       <code>{'mixer: { type: "companion", module: "drivers/FILE.tgz" }'}</code>
     </details>

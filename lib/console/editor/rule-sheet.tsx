@@ -423,7 +423,7 @@ function More(props: { readonly rule: Rule; change(rule: Rule): void }) {
     <details open={isUsed()}>
       <summary>More</summary>
       <Flag setting="atStart" on={true} label="Also run once when the hub starts" />
-      <Flag setting="hear" on="writes" label="Also run when a source is written without a change" />
+      <Flag setting="hear" on="writes" label="Also run when a source is written but its value stays the same" />
       <Flag setting="enabled" on={false} label="Switched off in the file" />
       <Flag setting="shadow" on={true} label="In shadow: record its writes, but do not make them" />
     </details>

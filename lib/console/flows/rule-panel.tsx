@@ -68,7 +68,7 @@ export function RulePanel(props: { readonly rule: RuleStatus; readonly installat
           </Show>{' '}
           <small>
             {props.rule.enabled
-              ? 'Disabling lasts until the rule is enabled again or its text changes.'
+              ? 'A rule that is disabled here stays disabled until it is enabled again or its text changes.'
               : 'The rule does not run.'}
           </small>
         </p>

@@ -270,8 +270,8 @@ function Lane(props: LaneProps) {
         )}
       </For>
       <Show when={isExcepted()}>
-        <span class="excepted" title={`${name()}: ${t('excepted')}`}>
-          {t('excepted')}
+        <span class="excepted" title={`${name()}: ${t('excluded')}`}>
+          {t('excluded')}
         </span>
       </Show>
     </div>

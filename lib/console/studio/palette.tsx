@@ -124,7 +124,7 @@ function ParameterOffer(props: {
             type="button"
             class="offer"
             data-address={address}
-            title={`${about?.label ?? address}: drag it onto the panel as ${offer().kind.type}`}
+            title={`${about?.label ?? address}: drag it onto the panel as a widget of type ${offer().kind.type}`}
             onPointerDown={(event) => props.take(offer(), event)}
             onKeyDown={(event) => props.keys(offer())(event)}
           >

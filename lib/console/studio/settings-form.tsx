@@ -86,7 +86,7 @@ export function TabsForm(props: {
                     type="button"
                     class="quiet"
                     disabled={tabs().length === 1}
-                    aria-label={`Remove tab ${index + 1} with its widgets`}
+                    aria-label={`Remove tab ${index + 1} and its widgets`}
                     onClick={() => props.edits.removeTab(props.item, index)}
                   >
                     ×

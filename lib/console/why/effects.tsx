@@ -56,8 +56,12 @@ export function Followed(props: { readonly change: CausedChange; readonly rules:
       {(known) => (
         <section class="followed" aria-label="What followed">
           <h2>What followed</h2>
-          <ol aria-label="Effects, in order of time">
-            <GuardedFor each={known().effects} as="li" fallback={<li class="muted">Nothing changed because of it.</li>}>
+          <ol aria-label="Effects, in chronological order">
+            <GuardedFor
+              each={known().effects}
+              as="li"
+              fallback={<li class="muted">This change caused no other changes.</li>}
+            >
               {({ change, afterMs }) => (
                 <li class="effect">
                   <span class="muted">{formatLag(afterMs)}</span>
@@ -77,7 +81,7 @@ export function Followed(props: { readonly change: CausedChange; readonly rules:
           </ol>
           <Show when={known().idle.length > 0}>
             <p class="muted">
-              These rules also read it, but none of their changes is still in effect:{' '}
+              These rules also read this parameter, but none of their changes is still in effect:{' '}
               <For each={known().idle}>
                 {(name, index) => (
                   <>

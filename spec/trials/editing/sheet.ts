@@ -139,5 +139,6 @@ async function enterMore(hand: Hand, { atStart, hear }: Rule): Promise<void> {
   if (atStart === undefined && hear === undefined) return;
   await hand.click(hand.page.getByText('More', { exact: true }));
   if (atStart === true) await hand.click(hand.page.getByLabel('Also run once when the hub starts'));
-  if (hear === 'writes') await hand.click(hand.page.getByLabel('Also run when a source is written without a change'));
+  if (hear === 'writes')
+    await hand.click(hand.page.getByLabel('Also run when a source is written but its value stays the same'));
 }

@@ -176,7 +176,7 @@ function Entry(
           type="button"
           class="nudge"
           disabled={!props.control.isFree()}
-          aria-label={`${name()}: ${t(button.way === 'down' ? 'less by {1}' : 'more by {1}', localNumber(String(nudge().step)))}`}
+          aria-label={`${name()}: ${t(button.way === 'down' ? 'decrease by {1}' : 'increase by {1}', localNumber(String(nudge().step)))}`}
           onClick={nudge()[button.way]}
         >
           {button.way === 'down' ? '−' : '+'}

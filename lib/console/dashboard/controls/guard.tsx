@@ -144,7 +144,7 @@ function Question(props: {
               {t('Cancel')}
             </button>
             <HoldButton seconds={props.hold} class="primary" disabled={isWaiting()} type="submit" act={act}>
-              {props.hold === undefined ? t('Set') : t('Hold {1} s to set', props.hold)}
+              {props.hold === undefined ? t('Set') : t('Hold for {1} s to set', props.hold)}
             </HoldButton>
           </div>
         </form>

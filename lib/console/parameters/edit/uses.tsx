@@ -66,7 +66,8 @@ export default function RenameForm(props: { readonly address: string; readonly c
     if (!uses().some(({ isDeclaration }) => isDeclaration))
       return `No flow file that you can read declares ${props.address} by name: the parameter comes from the connection, a template or TypeScript.`;
     return (
-      foreign() && `${foreign()!.source.file} uses it, and you may not edit that file: ${foreign()!.source.reason}.`
+      foreign() &&
+      `${foreign()!.source.file} uses ${props.address}, but you may not edit that file: ${foreign()!.source.reason}.`
     );
   };
   const save = () => {
