@@ -1,4 +1,4 @@
-// The connection type `tsl-umd`: the texts and tally lamps of under-monitor displays and multiviewers, in TSL UMD 3.1, 4 and 5. A
+// The connection type `tsl-umd`: the texts and tallies of under-monitor displays and multiviewers, in TSL UMD 3.1, 4 and 5. A
 // connection either receives displays from a tally controller or sends displays to their destinations.
 
 import { Observable } from 'rxjs';
