@@ -112,7 +112,7 @@ function readIfTrusted(path: string): Buffer | undefined {
   }
 }
 
-/** Returns whether only this user or the superuser can have written a file or folder, because V8 runs its content. */
+/** Returns whether only this user or the superuser could have written a file or folder, because V8 runs its content. */
 function isTrusted(path: string): boolean {
   try {
     const { uid, mode } = statSync(path);

@@ -8,7 +8,7 @@ import { blockBytes, decodeHeader, decodePax, paddingOf, type TarEntry } from '.
 /** The maximum size of the pax records before a file, in bytes. They contain at most a path and a size. */
 const maxPaxBytes = 64 * 1024;
 
-/** Receives the files in a backup one after another, while the backup is read. */
+/** Receives the files in a backup one after another, while the backup is being read. */
 export interface BackupTarget {
   begin(path: string): Promise<void>;
   /** Writes bytes to the current file. The buffer is valid only during the call. */
@@ -17,8 +17,8 @@ export interface BackupTarget {
 }
 
 /**
- * Reads a backup from a stream of bytes, and passes its files to the target. Errors: `bad-request` if the stream is not a complete,
- * unchanged backup; any error from the source or the target.
+ * Reads a backup from a stream of bytes, and passes its files to the target. Errors: `bad-request` if the backup is incomplete or has been
+ * altered; any error from the source or the target.
  */
 export async function readBackup(source: AsyncIterable<Uint8Array>, target: BackupTarget): Promise<Manifest> {
   const input = new Input(source);

@@ -46,7 +46,7 @@ export interface Hub {
   fired(address: string): Stream<1>;
   /** Returns the parameters that match a request, for lists, and for more parameters than `param` can follow. */
   select(request?: SelectionRequest): Selection;
-  /** Writes a parameter. Resolves when the hub has carried out the write. Errors: `WriteError`; while the link is down, immediately. */
+  /** Writes a parameter. Resolves when the hub has carried out the write. Errors: `WriteError`, immediately if the link is down. */
   set(address: string, value: Value): Promise<void>;
   /**
    * Writes several parameters in one turn; `entries` is an object such as `{'desk/lamp': true}`, or a list of pairs in order. Valid entries
@@ -194,9 +194,9 @@ export interface ConnectOptions extends HubSettings, Credentials {
 }
 
 /**
- * Connects to `ws://studio.local:17011/ws`, `http://studio.local:17011`, or by default to the hub that served the page. Given several
- * addresses of hubs that show the same parameters, tries the next address after each failed attempt or lost link. Returns immediately: the
- * library opens the link, and reopens it after each loss. Errors: a `TypeError` if the URL is invalid.
+ * Connects to `ws://studio.local:17011/ws`, `http://studio.local:17011`, or by default to the hub that served the page. If several
+ * addresses are given, of hubs that show the same parameters, tries the next address after each failed attempt or lost link. Returns
+ * immediately: the library opens the link, and reopens it after each loss. Errors: a `TypeError` if the URL is invalid.
  */
 export function connect(url?: string | URL | readonly (string | URL)[], options: ConnectOptions = {}): Hub {
   const { token, username, password, WebSocket, ...settings } = options;

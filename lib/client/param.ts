@@ -8,8 +8,8 @@ import { createStream, Emitter, type Observer, type Stream } from './stream.ts';
 import type { Pool } from './subscriptions/pool.ts';
 
 /**
- * A parameter of the hub, as a program sees it. As a stream: hot, replays the known value, then emits each change; emits undefined when the
- * value becomes unknown, and 1 for each firing of a trigger. The properties are up to date only while the stream has a subscriber.
+ * A parameter of the hub, as a program sees it. The stream is hot: it replays the known value, then emits each change. It emits undefined
+ * when the value becomes unknown, and 1 for each firing of a trigger. The properties are up to date only while the stream has a subscriber.
  */
 export interface Parameter extends Stream<Value | undefined>, ParameterView {
   /** Whether the value, or the parameter itself, may have changed because the link is down or `staleSince` is set. */

@@ -100,7 +100,7 @@ function sentenceOf({ address, reason }: { readonly address: string; readonly re
 }
 
 /**
- * Returns a sentence about an invalid entry, if any: the hub would refuse a message with such an entry as a whole, without naming the
+ * Returns a sentence about an invalid entry, if any. The hub would refuse the whole message because of such an entry, without naming the
  * address.
  */
 function whatIsWrong(entries: readonly (readonly unknown[])[]): string | undefined {

@@ -13,7 +13,7 @@ export interface Console {
 
 /** A console that reports whether its reader keeps up with the output. */
 export interface PacedConsole extends Console {
-  /** Whether so much output has not been read yet that the command should wait. */
+  /** Whether so much output is still unread that the command should wait. */
   readonly isBehind: boolean;
   /** Resolves as soon as the reader has read all output. */
   whenTaken(): Promise<void>;

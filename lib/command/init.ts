@@ -159,7 +159,7 @@ function example(name: string): Promise<string> {
   return readFile(join(examples, name), 'utf8');
 }
 
-/** Adapts the first flow file to the place where the hub runs. Throws if the template has changed. */
+/** Adapts the first flow file to the place where the hub runs. Throws if the template does not contain the settings to replace. */
 export function placed(text: string, { data, bindIp }: Place): string {
   if (bindIp !== undefined && bindIp !== '' && isIP(bindIp) === 0)
     throw new HubError(

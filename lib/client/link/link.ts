@@ -8,7 +8,7 @@ import type { Platform, SocketLike } from './platform.ts';
 
 /**
  * The state of the link. connecting: a socket is being opened; resuming: the socket is open, but not everything has arrived; live: the
- * values are up to date; waiting: the link pauses until `retryAt` (ms since 1970); closed: the link is permanently closed.
+ * values are up to date; waiting: the next attempt follows at `retryAt` (ms since 1970); closed: the link is permanently closed.
  */
 export type HubState =
   | { readonly name: 'connecting' | 'resuming' | 'live' }

@@ -50,8 +50,8 @@ export function pageAddress(): string | undefined {
 }
 
 /**
- * Returns the platform on which this code is running, with its WebSocket class or the class `given`. Errors: a `TypeError` if there is no
- * WebSocket class.
+ * Returns the platform on which this code is running, with the WebSocket class `given` or, by default, its own WebSocket class. Errors: a
+ * `TypeError` if there is no WebSocket class.
  */
 export function createPlatform(given?: SocketClass): Platform {
   const socketClass = given ?? page.WebSocket;

@@ -54,8 +54,9 @@ export class ReplicaParameter implements ParameterView {
   wanted: Value | undefined;
   about: About | undefined;
   /**
-   * The number of the connection, counted from 1, in which the parameter was last defined. The following fields contain the same for when
-   * it was last reported as stale, its pending write was reported, it was described, its value was reported, and it was complete.
+   * The number of the connection, counted from 1, in which the parameter was last defined. The following fields contain the number of the
+   * connection in which it was last reported as stale, its pending write was reported, it was described, its value was reported, and it was
+   * complete.
    */
   definedIn = 0;
   staleIn = 0;

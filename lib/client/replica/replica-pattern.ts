@@ -4,8 +4,8 @@ import { globToRegExp } from '../../model/glob.ts';
 import type { Pattern } from '../../wire/pattern.ts';
 
 /**
- * A pattern for addresses: a regular expression (RE2 and JavaScript), or a glob in which `*` stands for any characters within a segment and
- * `**` for any characters.
+ * A pattern for addresses: a regular expression that is valid in both RE2 and JavaScript, or a glob in which `*` stands for any characters
+ * within a segment and `**` for any characters.
  */
 export type AddressPattern = string | RegExp;
 

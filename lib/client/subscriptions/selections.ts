@@ -20,7 +20,7 @@ export interface SelectionRequest {
 }
 
 /**
- * The parameters that match a request. As a stream: replays the known values, then emits each change. The selection is live while the
+ * The parameters that match a request. As a stream, it replays the known values, then emits each change. The selection is live while the
  * selection or `batches` has a subscriber.
  */
 export interface Selection extends Stream<Change> {

@@ -32,8 +32,8 @@ const work = '.restoring';
 const ownerOnly = 0o600;
 
 /**
- * Writes a backup of the hub to a file. The file appears as soon as the backup is complete and checked. Errors: the hub's error message, no
- * hub at the URL, a lost connection, or a file that cannot be written. After an error, an existing file is unchanged.
+ * Writes a backup of the hub to a file. The file appears only once the backup is complete and has been checked. Errors: the hub's error
+ * message, no hub at the URL, a lost connection, or a file that cannot be written. After an error, an existing file is unchanged.
  */
 export async function backup(file: string, options: RemoteOptions, console: Console): Promise<number> {
   const part = `${file}.part`;
@@ -50,7 +50,7 @@ export async function backup(file: string, options: RemoteOptions, console: Cons
 }
 
 /**
- * Restores a backup to an empty or new folder. Throws if the folder is not empty, if the file is not a complete, unchanged backup, or if a
+ * Restores a backup to an empty or new folder. Throws if the folder is not empty, if the backup is incomplete or has been altered, or if a
  * file cannot be written. After an error, the folder is unchanged.
  */
 export async function restore(file: string, folder: string, call: string, console: Console): Promise<number> {

@@ -111,7 +111,7 @@ const likeFalse = ['off', 'no', 'n', 'f'];
 
 /**
  * Interprets a value typed on the command line strictly, because the hub would convert any string to a boolean, and most strings to false
- * (D-02). Throws if a boolean is expected and the string is neither true nor false, or for a number with a comma.
+ * (D-02). Throws if a boolean is expected and the string is neither true nor false, or if a number contains a comma.
  */
 function readValue(address: string, text: string | undefined, type: ValueType | undefined): Value {
   if (text === undefined) return type === 'S' ? '1' : true;
