@@ -39,7 +39,7 @@ export const endpoints: Endpoint[] = [
 
 /** The maximum number of unsent bytes for a client that is recording. */
 export const maxUnsentBytes = 16 * 1024 * 1024;
-/** The interval of the lines that show that the hub is alive while no events are arriving from outside, in milliseconds. */
+/** The interval between the lines that show that the hub is alive while no events are arriving from outside, in milliseconds. */
 const everyMs = 1000;
 
 /**

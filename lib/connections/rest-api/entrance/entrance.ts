@@ -34,7 +34,7 @@ interface EntranceOptions {
   readonly scheduler: SchedulerLike;
   /** Receives each app that serves clients. */
   readonly apps: Apps;
-  /** Adds routes and sockets to an app; returns a function that returns whether a WebSocket of the app is open. */
+  /** Adds routes and sockets to an app; returns a function that checks whether a WebSocket of the app is open. */
   readonly furnish: (app: TemplatedApp) => () => boolean;
 }
 

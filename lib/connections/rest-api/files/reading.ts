@@ -97,8 +97,8 @@ export function isSettled({ ctimeMs }: Stats): boolean {
 }
 
 /**
- * Reads a whole file, whose path must not end in a link; returns no bytes if the stamp of the file is `known`. Errors: `FileError`, also if
- * the file is larger than `maxBytes`; any file system error.
+ * Reads a whole file, whose path must not end in a link; returns no bytes if the stamp of the file is `known`. Errors: `FileError`, for
+ * example if the file is larger than `maxBytes`; any file system error.
  */
 export function* bytesUnlessSame(
   path: string,

@@ -131,7 +131,7 @@ function tableOf(tokens: readonly string[], words: number) {
 
 /**
  * Creates a filter that passes the addresses that at least one pattern matches. Without patterns, the filter passes nothing. The regular
- * expressions have at most `maxSteps` steps in total. Errors: `bad-request` if the regular expression is invalid.
+ * expressions may have at most `maxSteps` steps in total. Errors: `bad-request` if the regular expression is invalid.
  */
 export function createPatternFilter(patterns: readonly Pattern[], maxSteps: number): Filter {
   const addresses = new Set(patterns.filter(isAddress));

@@ -26,7 +26,7 @@ export function filterOf(work: number, matches: (address: string) => boolean): F
 
 /**
  * Creates a filter that passes the addresses that at least one regular expression from a client matches; without patterns, the filter
- * passes all addresses. The patterns have at most `maxSteps` steps in total, and `name` is the name of the patterns in errors. Errors:
+ * passes all addresses. The patterns may have at most `maxSteps` steps in total, and `name` is the name of the patterns in errors. Errors:
  * `bad-request`.
  */
 export function createFilter(patterns: readonly string[], maxSteps: number, name = 'filter'): Filter {

@@ -38,7 +38,7 @@ export class Admission {
   }
 
   /**
-   * Answers a request that could be interpreted as two requests with an error; returns whether this was the case. Call this before a
+   * If a request could be interpreted as two requests, answers it with an error. Returns whether this was the case. Call this before a
    * request is postponed, because a postponed request keeps each header only once.
    */
   isRefused(response: HttpResponse, request: HttpRequest, act: Act): boolean {

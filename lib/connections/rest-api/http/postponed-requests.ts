@@ -152,8 +152,8 @@ export function copyOf(chunk: ArrayBuffer): ArrayBuffer {
 type Reader = Parameters<HttpResponse['onData']>[0];
 
 /**
- * Keeps the arriving chunks of a body for a reader that registers later. Returns a function that drops the chunks and stops keeping them,
- * which must also be called when the client has disconnected.
+ * Keeps the arriving chunks of a body for a reader that registers later. Returns a function that drops the chunks and stops keeping them.
+ * This function must also be called if the client disconnects.
  */
 export function keepBody(response: HttpResponse): () => void {
   const kept: ArrayBuffer[] = [];

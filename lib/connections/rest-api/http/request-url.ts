@@ -6,8 +6,8 @@ import { readLongDurationMs } from '../../../model/time/duration.ts';
 import { lastTimeMs, readIsoTime } from '../../../model/time/iso-time.ts';
 
 /**
- * Parses the parameter `name` of a query as milliseconds since 1970: `2026-11-22T03:00Z`, `1795316400000`, or relative to now, `-1h`,
- * `-1y`. Without a zone, the time is in the hub's time zone. Errors: `bad-request`.
+ * Parses the parameter `name` of a query as milliseconds since 1970: `2026-11-22T03:00Z`, `1795316400000`, or a time relative to now, such
+ * as `-1h` or `-1y`. Without a zone, the time is in the hub's time zone. Errors: `bad-request`.
  */
 export function readMoment(name: string, text: string, now: number): number {
   const timeMs = readText(text, now);

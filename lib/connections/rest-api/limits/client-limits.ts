@@ -32,13 +32,13 @@ export interface Limit {
 export const wrongInARow = 20;
 
 /**
- * The bounds on backlogs while a round of the event loop has lasted for `lateMs`: the maximum number of waiting messages from one client,
+ * The bounds on backlogs once a round of the event loop has lasted for `lateMs`: the maximum number of waiting messages from one client,
  * and their total size, because storing messages costs time per message and per byte. A long message counts once per KiB. All clients
  * together may exceed these bounds by `graceMessages`, of which `gracePerSecond` are restored each second. After the machine was suspended,
  * everything that clients sent in the meantime arrives together, so `stillMessages` may wait, as many as a fast client sends in a second.
  * If more than `floods` clients of a user or network were closed recently, or at least one while more than `floodsOfAll` were closed in
  * total, the hub closes further clients that are more than `floodBytes` ahead once the round has lasted for `floodLateMs`: with so many
- * floods, 64 KiB of each would take long.
+ * floods, 64 KiB from each would take too long.
  */
 export const lateBacklog = {
   lateMs: 10,

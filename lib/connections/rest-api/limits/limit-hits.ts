@@ -15,7 +15,7 @@ export interface LimitHits {
   addError(error: unknown, client: string): void;
 }
 
-/** Creates the hit counts for a connection, which also log each hit. */
+/** Creates the hit counters of a connection, which also log each hit. */
 export function createLimitHits(log: Log): LimitHits {
   const seen = limitTable.filter(([, { isSeen }]) => isSeen !== false);
   const counts = Object.fromEntries(seen.map(([name]) => [name, 0])) as Record<LimitName, number>;

@@ -8,9 +8,9 @@ import { processorMs, type Round } from './round.ts';
 
 /** The maximum duration of a slice, in milliseconds, for work that can be divided. */
 const sliceMs = 0.5;
-/** The time per round for which work is done on arrival, in milliseconds. */
+/** The time in each round during which work is done as soon as it arrives, in milliseconds. */
 export const atOnceMs = 5;
-/** The time between two rounds for which the hub works on waiting tasks, in milliseconds. */
+/** How long the hub works on waiting tasks between two rounds, in milliseconds. */
 export const betweenMs = 5;
 /**
  * The publishing time of a sender's changes above which the sender may do nothing immediately for `waitsMs`, in milliseconds, because other

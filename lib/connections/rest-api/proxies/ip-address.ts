@@ -4,8 +4,8 @@
 import { BlockList, isIP, SocketAddress } from 'node:net';
 
 /**
- * Returns an address in its only form: `::ffff:192.168.0.7` → `192.168.0.7`; `2001:db8::1` → `2001:0db8:0000:…:0001`. Returns undefined if
- * the string is not an IP address.
+ * Returns an address in its canonical form: `::ffff:192.168.0.7` → `192.168.0.7`; `2001:db8::1` → `2001:0db8:0000:…:0001`. Returns
+ * undefined if the string is not an IP address.
  */
 export function readAddress(text: string): string | undefined {
   const family = isIP(text);
@@ -71,7 +71,7 @@ export function readNetwork(text: string): Network | undefined {
   return given < 96 ? undefined : { address, prefix: given - 96 };
 }
 
-/** A set of IP networks, to test whether the set contains an address. */
+/** A set of IP networks that can be checked for an address. */
 export class Networks {
   readonly #list = new BlockList();
 

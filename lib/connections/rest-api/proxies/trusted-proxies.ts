@@ -50,7 +50,7 @@ export class TrustedProxies {
 
   /**
    * Returns the client that the proxies name in the headers. If the two kinds of headers disagree, the client has sent one of them, and no
-   * proxy has overwritten or removed that header. In that case, neither header counts, and the proxy is taken as the client.
+   * proxy has overwritten or removed that header. In that case, neither header counts, and the proxy counts as the client.
    */
   #clientOf(peer: string, request: HttpRequest): Client {
     const [forwarded = '', older = '', proto = ''] = joinedHeaders(request, ...passedOn);
@@ -202,8 +202,8 @@ export function remoteAddressOf(response: HttpResponse): string {
 }
 
 /**
- * Returns the scheme that the client uses to reach the hub or the proxy in front of the hub; undefined if the hub cannot know the scheme:
- * an untrusted proxy may be using HTTPS.
+ * Returns the scheme that the client uses to reach the hub or the proxy in front of the hub; undefined if the hub cannot know the scheme,
+ * because an untrusted proxy may be using HTTPS.
  */
 export function schemeOf(response: HttpResponse): Scheme | undefined {
   return response.scheme as Scheme | undefined;

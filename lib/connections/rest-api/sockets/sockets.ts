@@ -20,7 +20,7 @@ import { UnreadWatch } from './user-shares.ts';
 import { serveV1 } from './v1/v1-protocol.ts';
 
 export interface Sockets {
-  /** Serves `/ws` on an app; returns a function that returns whether a socket of the app is open. */
+  /** Serves `/ws` on an app; returns a function that checks whether a socket of the app is open. */
   serve(app: TemplatedApp, admit: Router['admit']): () => boolean;
   readonly count: number;
   /** The protocols that clients may speak. */

@@ -119,7 +119,8 @@ interface ShareHeld {
 
 /**
  * Watches how many unread bytes the hub holds for clients. If the clients of one share, or of all shares together, leave too much unread,
- * the watch closes the clients for which the hub holds the most. The watch does not run while there are too few clients to hold that much.
+ * the watch closes the clients for which the hub holds the most. The watch does not run while there are too few clients to leave that much
+ * unread.
  */
 export class UnreadWatch {
   readonly #clients: Clients;

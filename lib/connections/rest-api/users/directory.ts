@@ -10,7 +10,7 @@ import { Rights } from './rights.ts';
 /** The length below which a token could be guessed by trying all possibilities, in characters. */
 const leastTokenLength = 16;
 
-/** A principal that loses access. `mayReturn` means that only its rights have changed, so that its credentials are still valid. */
+/** A principal that loses access. `mayReturn` means that only its rights have changed, and its credentials are still valid. */
 export interface Departure {
   readonly signedIn: SignedInUser;
   readonly mayReturn: boolean;

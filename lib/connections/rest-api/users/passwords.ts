@@ -28,7 +28,7 @@ export interface Asker {
   readonly network: string;
   /** Returns how likely it is that the client is guessing. Passwords with lower values come first. */
   suspicion(): number;
-  /** Returns whether the client was wrong so often that it has to wait even if the comparison takes no time. */
+  /** Returns whether the client has sent so many wrong passwords that it has to wait even if the comparison takes no time. */
   isSlowed(): boolean;
   /** Returns whether the client is no longer waiting for the answer. */
   isGone(): boolean;
@@ -163,9 +163,9 @@ function tooMany(): LimitError {
 const usual = { ln: 15, r: 8, p: 3 };
 const saltBytes = 16;
 const hashBytes = 32;
-/** The minimum duration of a comparison for a client that was wrong too often, in milliseconds. */
+/** The minimum duration of a comparison for a client that has sent too many wrong passwords, in milliseconds. */
 const slowedMs = 20;
-/** The maximum pause after such a client was wrong, in milliseconds. The pause is as long as the comparison. */
+/** The maximum pause after another wrong password from such a client, in milliseconds. The pause is as long as the comparison. */
 const longestRestMs = 250;
 /** The maximum amount of memory that a hash may require, in bytes. */
 const mostMemoryBytes = 256 * 1024 * 1024;
@@ -276,9 +276,9 @@ function checkPlain(expected: string): PasswordCheck {
 }
 
 /**
- * Makes a client that was wrong too often wait for its turn. The client waits no matter whether its password is right or wrong, even if the
- * comparison takes no time. Otherwise, the number of attempts would be unlimited. Returns undefined if the client does not have to wait.
- * Errors: `unavailable` if too many comparisons are waiting.
+ * Makes a client that has sent too many wrong passwords wait for its turn. The client waits no matter whether its password is right or
+ * wrong, even if the comparison takes no time. Otherwise, the number of attempts would be unlimited. Returns undefined if the client does
+ * not have to wait. Errors: `unavailable` if too many comparisons are waiting.
  */
 export function whenItsTurn(asker: Asker): Promise<unknown> | undefined {
   return asker.isSlowed() ? quickQueue.add(asker, () => after(slowedMs, true)) : undefined;

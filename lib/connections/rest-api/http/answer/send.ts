@@ -105,8 +105,8 @@ export function holdFor(
 }
 
 /**
- * The delay before a body is refused due to lack of space, in milliseconds, so that a client that immediately sends the next request costs
- * the hub no more than a client that waits.
+ * The delay before a body is refused due to lack of space, in milliseconds. Because of the delay, a client that immediately sends the next
+ * request costs the hub no more than a client that waits.
  */
 export const noRoomMs = 1000;
 

@@ -97,7 +97,7 @@ function foreign(message: string): HubError {
 const maxKnownHosts = 1000;
 
 /**
- * Creates a function that returns whether a `Host` header names this hub: any IP address, `localhost`, the name of this machine, or one of
+ * Creates a function that checks whether a `Host` header names this hub: any IP address, `localhost`, the name of this machine, or one of
  * `furtherNames`. Errors: `bad-request`.
  */
 function createHostCheck(furtherNames: readonly string[]): (host: string) => boolean {
@@ -230,7 +230,8 @@ const signs: readonly (readonly [header: string, isBrowsers: (value: string) => 
 const programs = /PowerShell\/|WinHttp\.WinHttpRequest/;
 
 /**
- * Returns whether a browser sent a request. `Accept-Language` and `Sec-Fetch-Mode` do not count, because Node.js and Qt send them as well.
+ * Returns whether a request comes from a browser. `Accept-Language` and `Sec-Fetch-Mode` do not count, because Node.js and Qt send them as
+ * well.
  */
 export function isOfBrowser(request: HttpRequest): boolean {
   return signs.some(([header, isBrowsers]) => isBrowsers(request.getHeader(header)));

@@ -34,7 +34,7 @@ interface Recipient {
   send(frame: string): void;
 }
 
-/** The number of parameters that are visited per frame at most, even if the frame is not full. */
+/** The maximum number of parameters that are visited per frame, even if the frame is not full. */
 const stepSize = 1024;
 
 export class CatchUp {
@@ -100,10 +100,7 @@ export class CatchUp {
     return looked > 0;
   }
 
-  /**
-   * Sends the next frame of values; returns whether there may be more values, also because parameters may have changed since the walk
-   * began.
-   */
+  /** Sends the next frame of values; returns whether there may be more values, which include changes since the walk began. */
   #sendWalked(recipient: Recipient, last: number): boolean {
     if (this.isEmpty) return false;
     const goesOn = this.#walk !== undefined;

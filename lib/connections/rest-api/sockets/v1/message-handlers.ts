@@ -39,13 +39,13 @@ export type Subject = Pick<Refusal, 'sub' | 'ack'>;
 /** The rest of the work for a message that takes a long time. The work is done in slices. */
 export interface Rest {
   readonly subject: Subject;
-  /** Works until `endMs`; returns whether there is more to do. Errors: `bad-request`, without any effect. */
+  /** Works until `endMs`; returns whether there is more to do. Errors: `bad-request`; the message then has no effect. */
   advance(endMs: number): boolean;
 }
 
 type Message = Readonly<Record<string, unknown>>;
 
-/** Handles a parsed message; returns the work that remains, if any. Errors: `bad-request`, without any effect. */
+/** Handles a parsed message; returns the work that remains, if any. Errors: `bad-request`; the message then has no effect. */
 type Handler = (context: HandlerContext, client: Client, message: Message) => Rest | undefined;
 
 type Item = readonly [target: Target, value: unknown];
@@ -74,7 +74,7 @@ const kinds = Object.keys(handlers);
 const unsubSchema = z.strictObject({ unsub: subscriptionId });
 const pingSchema = z.strictObject({ ping: z.number({ error: 'number' }) });
 
-/** Handles a message from a client; returns the work that remains, if any. Errors: `bad-request`, without any effect. */
+/** Handles a message from a client; returns the work that remains, if any. Errors: `bad-request`; the message then has no effect. */
 export function receive(
   context: HandlerContext,
   client: Client,

@@ -94,8 +94,8 @@ interface Span {
 }
 
 /**
- * The changes that wait for one rate and delivery: the newest value of each parameter (`LatestOutbox`), or every change (`AllOutbox`).
- * Firings are never merged.
+ * The changes that are waiting to be sent at one rate and with one delivery: the newest value of each parameter (`LatestOutbox`), or every
+ * change (`AllOutbox`). Firings are never merged.
  */
 export abstract class Outbox implements ChangeKeeper, Flushable {
   abstract readonly delivery: Delivery;
@@ -400,8 +400,8 @@ const realClock: TickerClock = {
 };
 
 /**
- * Flushes objects at most at a given rate. A change that comes after a pause is sent at the end of its round of the event loop; a change
- * that comes sooner waits for the next tick, together with all other changes at the same rate.
+ * Flushes objects no more often than a given rate allows. A change that comes after a pause is sent at the end of its round of the event
+ * loop; a change that comes sooner waits for the next tick, together with all other changes at the same rate.
  */
 export class Ticker {
   readonly #periodMs: number;

@@ -187,7 +187,7 @@ export class V1Session implements Session, Task {
   }
 }
 
-/** Watches the clients whose sockets are full, and reports those that do not read for too long. */
+/** Watches the clients whose sockets are full, and reports those that have not read anything for too long. */
 export class StallWatch {
   readonly #timeoutMs: number;
   readonly #giveUp: (client: Client) => void;
