@@ -19,7 +19,10 @@ export async function loadConnectionTypes(names?: ReadonlySet<unknown>): Promise
   return new Map(await Promise.all(wanted.map(async ([name, load]) => [name, await load()] as const)));
 }
 
-/** Loads the rehearsals (substitutes for the warm-up) for the types with these names. Types without a rehearsal are skipped. */
+/**
+ * Loads the rehearsals, the substitutes for connection types in the warm-up, for the types with these names. Types without a rehearsal are
+ * skipped.
+ */
 export function loadRehearsals(names: ReadonlySet<string>): Promise<readonly AnyConnectionType[]> {
   const wanted = Object.entries(rehearsals).filter(([name]) => names.has(name));
   return Promise.all(wanted.map(([, load]) => load()));

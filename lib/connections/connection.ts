@@ -161,8 +161,8 @@ export interface PlayedMessages {
 }
 
 /**
- * Returns the converters for the messages of a protocol whose packets tests write in the form that `show` returns. `encode` parses this
- * form. Errors: `Error` with a readable message.
+ * Returns the converters for a protocol whose packets are written in tests in the form that `show` returns. `encode` parses this form.
+ * Errors: `Error` with a readable message.
  */
 export function playedPackets(
   isPassive: boolean,
@@ -215,7 +215,9 @@ export interface ConnectionType<Settings = unknown> extends ConnectionTypeBasics
   run(context: ConnectionContext<Settings>, hub?: HubPort): Observable<ConnectionEvent>;
 }
 
-/** A connection type that gives access to the whole hub, such as the REST API. If one of its gateways fails, the hub does not start. */
+/**
+ * A connection type that gives access to the whole hub, such as the REST API. If such a gateway fails at startup, the hub does not start.
+ */
 export interface GatewayType<Settings = unknown> extends ConnectionTypeBasics<Settings> {
   readonly isGateway: true;
   readonly isExternal: true;
@@ -235,7 +237,7 @@ export interface GatewayType<Settings = unknown> extends ConnectionTypeBasics<Se
    */
   startsOnLeaderOnly?(settings: Settings): string | undefined;
   /**
-   * Returns whether the gateway runs only while the hub leads and starts before all other connections, because only the leader may use the
+   * Returns whether the gateway runs only while the hub leads, and starts before all other connections, because only the leader may use the
    * gateway's data. Pure. If `flushesLast` is omitted, the gateway always runs.
    */
   flushesLast?(settings: Settings): boolean;
@@ -368,8 +370,8 @@ export interface ConnectionContext<Settings> {
   /** The connection's work in progress, which continues after a restart of the hub; undefined in a hub without a store. */
   readonly memory: Memory | undefined;
   /**
-   * The state that the connection's previous run in this hub has left, for example before a reload with other settings; undefined if there
-   * is no such state.
+   * The state that the connection's previous run in this hub has left behind, for example before a reload with other settings; undefined if
+   * there is no such state.
    */
   readonly left: unknown;
   /** Leaves a state for the connection's next run in this hub. Must be called while the connection is being unsubscribed. */
@@ -396,7 +398,7 @@ export interface Log {
   error(data: object, message: string, kind?: string): void;
 }
 
-/** A connection type with its literal name and its schema. TypeScript derives the type of the settings in flow files from it. */
+/** A connection type with its literal name and its schema. TypeScript derives the type of the settings in flow files from the schema. */
 export interface DefinedConnectionType<Name extends string, Schema extends z.ZodObject> extends ConnectionType {
   readonly type: Name;
   readonly settingsSchema: Schema;

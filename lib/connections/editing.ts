@@ -63,7 +63,9 @@ export interface RehearsedResult {
   readonly error?: string;
 }
 
-/** A run of the live rule and the run of the edited rule on the same event. A run is omitted if the rule did not or would not run. */
+/**
+ * A run of the live rule and the run of the edited rule on the same event. A run is missing if the rule did not run or would not have run.
+ */
 export interface RehearsedRun {
   readonly time: number;
   readonly source?: string;

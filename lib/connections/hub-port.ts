@@ -27,7 +27,7 @@ export interface Parameters {
   readonly structure: number;
   /** The number of parameters in the hub. */
   readonly size: number;
-  /** The durations of turns. One of 64 turns is measured, at most one per millisecond. */
+  /** The durations of turns. One in 64 turns is measured, at most one per millisecond. */
   readonly turnDurations: Durations;
   find(address: string): Parameter | undefined;
   parameters(): Iterable<Parameter>;
@@ -130,7 +130,7 @@ export interface Operations {
   wouldBe(address: string): Change | undefined;
 }
 
-/** A request to a webhook that the hub receives. */
+/** A request that the hub has received for a webhook. */
 export interface Delivery {
   /** Returns the value of a header, given its name in lower case, or '' if there is no such header. */
   readonly header: (name: string) => string;
@@ -288,7 +288,7 @@ export interface HubPort extends Parameters, Operations {
   readonly mirroring: MirroringPort;
   /** The operations for editing flow files; undefined if the hub was not started from files. */
   readonly editing: Editing | undefined;
-  /** Returns the cookbook recipes that can be filled in with a browser. */
+  /** Returns the cookbook recipes that can be filled in from a browser. */
   recipes(): Promise<readonly RecipeForm[]>;
   /** Fills in a recipe. `mayRead` returns whether the recipe may use an address. Errors: `bad-request`. */
   fillRecipe(

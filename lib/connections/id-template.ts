@@ -17,7 +17,9 @@ const maxValues = 20_000;
 
 const variablePattern = /\{([^{}]*)\}/;
 
-/** Parses a template such as `ch/{n:1..32}/fader` or, in an address, `/ch/{n:00}/fader`. Returns a sentence if the template is invalid. */
+/**
+ * Parses a template such as `ch/{n:1..32}/fader` or, in an address, `/ch/{n:00}/fader`. If it is invalid, returns the reason as a sentence.
+ */
 export function readTemplate(text: string, isId: boolean): Template | string {
   const parts: (string | Variable)[] = [];
   for (const [index, part] of text.split(variablePattern).entries()) {

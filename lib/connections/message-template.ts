@@ -14,7 +14,7 @@ import type { SettingMistake } from './setting.ts';
 /** The maximum number of writes in one turn that send a message. */
 export const maxWritesAtOnce = 1000;
 
-/** Returns the schema for the setting `inputs` of a type with message templates. */
+/** Returns the schema for the setting `inputs` of a connection type with message templates. */
 export function inputsSetting() {
   return z
     .record(

@@ -200,7 +200,7 @@ export class Outbox {
     }
   }
 
-  /** Starts sending. Messages that an earlier run has left are sent first. */
+  /** Starts sending. Messages that an earlier run has left behind are sent first. */
   start(): void {
     const { left, context } = this.#options;
     const { memory } = context;

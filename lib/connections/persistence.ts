@@ -48,7 +48,7 @@ export interface Kept {
   readonly left?: unknown;
 }
 
-/** A parameter that a reload removes and declares under another address, at which it has the same value and the same history. */
+/** A parameter that a reload moves to another address, where it keeps its value and its history. */
 export interface Rename {
   readonly from: string;
   readonly to: string;
@@ -70,8 +70,8 @@ export interface AuditEvent {
 }
 
 /**
- * The work in progress of a connection. If the connection's type is external, it has a memory only in a hub with a store. Any other
- * connection also passes its memory to its copy in shadow.
+ * The work in progress of a connection. A connection of an external type has a memory only in a hub with a store. Any other connection also
+ * passes its memory to its copy in shadow.
  */
 export interface Memory {
   /** Whether a store currently saves the work. If it does not, each item needs to be reported only once. */

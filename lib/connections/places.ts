@@ -63,9 +63,7 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127\./.test(host);
 }
 
-/**
- * Returns a function that returns whether a sender with a given IP address is permitted. Returns undefined if every sender is permitted.
- */
+/** Returns a function that checks whether a sender with a given IP address is permitted. Returns undefined if every sender is permitted. */
 export function createGuard(networks: readonly string[]): ((address: string) => boolean) | undefined {
   if (networks.length === 0) return undefined;
   const list = new BlockList();

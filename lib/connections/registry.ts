@@ -29,7 +29,7 @@ export const registry = {
 };
 
 /**
- * Substitutes, keyed by type name, for the types that do work on each change. During the warm-up, the substitutes do the same work without
+ * Substitutes for the types that do work on each change, keyed by type name. During the warm-up, the substitutes do the same work without
  * threads and files.
  */
 export const rehearsals = {

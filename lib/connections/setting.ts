@@ -82,7 +82,7 @@ export interface SettingHint {
   readonly message: string;
 }
 
-/** A mistake in the settings, with the path to the setting. For an unknown name, the message suggests the nearest known name. */
+/** A mistake in the settings, with the path to the setting. For an unknown name, the message suggests the most similar known name. */
 export type SettingMistake = {
   readonly path: readonly (string | number)[];
   /** The offset of the mistake within the string at the path. */

@@ -1,5 +1,5 @@
 // Facts about Home Assistant entities, no matter whether they are announced through a broker or reported by Home Assistant itself: the
-// domains, their fixed words, and colors. A color is a string of numbers with commas: `255,0,127`.
+// domains, their fixed words, and colours. A colour is a string of numbers with commas: `255,0,127`.
 
 import { HubError } from '../model/error.ts';
 import type { About } from '../model/parameter.ts';
@@ -45,7 +45,7 @@ interface Color {
   readonly max: readonly number[];
 }
 
-/** The color models, keyed by name. */
+/** The colour models, keyed by name. */
 export const colors: Readonly<Record<string, Color>> = {
   rgb: { names: ['red', 'green', 'blue'], keys: ['r', 'g', 'b'], max: [255, 255, 255] },
   rgbw: { names: ['red', 'green', 'blue', 'white'], keys: ['r', 'g', 'b', 'w'], max: [255, 255, 255, 255] },
@@ -58,7 +58,7 @@ export const colors: Readonly<Record<string, Color>> = {
   xy: { names: ['x', 'y'], keys: ['x', 'y'], max: [1, 1] },
 };
 
-/** Returns the numbers in a color. Errors: `not-convertible`. */
+/** Returns the numbers in a colour. Errors: `not-convertible`. */
 export function numbersOfColor(value: Value, name: string): readonly number[] {
   const { max } = colors[name]!;
   const parts = toText(value).split(',');

@@ -275,14 +275,14 @@ function isKeptState(data: unknown): data is AlarmState {
 // The states that alarms leave when a reload changes the settings of their connection. Alarms with the same cause continue from these
 // states.
 
-/** The state that an alarm has left. */
+/** The state that an alarm has left behind. */
 interface LeftAlarm
   extends Readonly<Pick<Alarm, 'settings' | 'state' | 'isReported' | 'isMet' | 'metAtMs' | 'shelvedUntilMs'>> {
   /** The revision of the last change to the alarm's parameter; undefined if the parameter has not changed. */
   readonly revision: number | undefined;
 }
 
-/** Returns the state that an alarm with the same name and cause has left, or undefined if there is no such state. */
+/** Returns the state that an alarm with the same name and cause has left behind, or undefined if there is no such state. */
 function leftOf(left: unknown, name: string, { when, is }: AlarmSettings): LeftAlarm | undefined {
   const alarm = left instanceof Map ? (left.get(name) as LeftAlarm | undefined) : undefined;
   return alarm?.settings.when === when && alarm.settings.is === is ? alarm : undefined;
@@ -300,8 +300,8 @@ class Totals {
   #active = 0;
   #unacknowledged = 0;
   /**
-   * The alarms that are not `normal`. There is one set for each priority and acknowledgement, most urgent first; within a set, the alarms
-   * are in the order of their last change.
+   * The alarms that are not `normal`. There is one set for each combination of priority and acknowledgement, most urgent first; within a
+   * set, the alarms are in the order of their last change.
    */
   readonly #present = Array.from({ length: 2 * lowestPriority }, () => new Set<CountedAlarm>());
 

@@ -14,11 +14,11 @@ import type { FromProcess } from './messages.ts';
 import { type Driver, openDriver } from './package.ts';
 import { type CompanionSettings, declarationsOf, filledOptions, mistakesOf, settingsSchema } from './settings.ts';
 
-/** The number of times that a module's process may end before it has ever been ready; after that, the connection has failed. */
+/** The number of times that a module's process may end without ever having been ready; after that, the connection fails. */
 export const maxFailedStarts = 5;
 /**
- * The number of times that the hub kills a module's process; after that, the hub no longer starts the module. After a run of `provenMs`,
- * the hub counts from zero again.
+ * The number of times that the hub kills a module's process before it stops restarting the module. After a run of `provenMs`, the count
+ * starts again from zero.
  */
 export const maxKills = 5;
 const provenMs = 600_000;

@@ -61,7 +61,7 @@ const field: z.ZodType<DriverField> = z.strictObject({
 
 /** The config fields of a module. */
 export const fieldsAnswer = z.array(field).max(maxFields);
-/** The answer to a question. */
+/** The answer to a query about what a module offers. */
 export const pageAnswer: z.ZodType<DriverPage> = z.strictObject({
   total: z.int().nonnegative(),
   items: z
@@ -102,8 +102,8 @@ const kinds = {
 export type FromProcess = { [Kind in keyof typeof kinds]: z.output<(typeof kinds)[Kind]> }[keyof typeof kinds];
 
 /**
- * Parses a line from the process; undefined if the line is not part of the protocol. The first key is the kind of the line, so that a line
- * is checked only once.
+ * Parses a line from the process; undefined if the line is not part of the protocol. The first key is the kind of the line, so each line is
+ * checked against only one schema.
  */
 export function readLine(line: string): FromProcess | undefined {
   let json: unknown;

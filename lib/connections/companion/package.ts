@@ -102,8 +102,8 @@ async function readDriver(folder: string, remove: () => Promise<void>): Promise<
 }
 
 /**
- * Unpacks a .tgz file. All files in it are in one folder, whose name is omitted from the unpacked paths. Errors: `Error`, also if the file
- * contains a link or a path outside the folder.
+ * Unpacks a .tgz file. All files in it are in one folder, whose name is omitted from the unpacked paths. Errors: `Error`, for example if
+ * the file contains a link or a path outside the folder.
  */
 export async function unpack(tgz: string, folder: string): Promise<void> {
   const input = createReadStream(tgz);

@@ -8,7 +8,7 @@ import type { Description } from './description.ts';
 type DescribedFrame = NonNullable<Description['frame']>;
 type Report = (path: SettingPath, message: string) => void;
 
-/** Returns the framing; undefined if the description has none. `isOfBytes` states that marks are written in hexadecimal digits. */
+/** Returns the framing; undefined if the description has none. `isOfBytes` states whether marks are written as hexadecimal digits. */
 export function compileFraming(
   frame: DescribedFrame | undefined,
   isOfBytes: boolean,

@@ -301,7 +301,7 @@ function isAnswer(written: unknown): boolean {
   return isJsonObject(written) && 'pattern' in written && Object.keys(written).every((key) => keys.includes(key));
 }
 
-/** Returns all names in all patterns in the data. */
+/** Returns all names that the patterns in the data contain in braces. */
 export function namesIn(data: unknown): string[] {
   if (typeof data === 'string') return [...data.matchAll(/\{\s*([A-Za-z_]\w*)/g)].map(([, name]) => name!);
   if (Array.isArray(data)) return data.flatMap(namesIn);

@@ -237,7 +237,7 @@ class Compiler {
       );
   }
 
-  /** Reports keys that are not allowed over HTTP, or only allowed over HTTP. */
+  /** Reports keys that are not allowed over HTTP, or are allowed only over HTTP. */
   #checkHttp(): void {
     const { transports = [], format, events, headers, ...found } = this.#found;
     if (!this.#messages.isHttp) {

@@ -32,7 +32,7 @@ export interface Read {
   readonly plain: PlainRead | undefined;
 }
 
-/** A read for declared parameters whose values are taken from a message unchanged. */
+/** A read for declared parameters whose values are taken unchanged from a message. */
 export interface PlainRead {
   readonly pattern: Pattern;
   readonly family: Family;
@@ -88,7 +88,7 @@ export interface Write extends Answers {
   readonly replays: boolean;
 }
 
-/** A parameter, which belongs to a family. */
+/** A parameter that belongs to a family. */
 export interface Instance {
   readonly id: string;
   readonly family: Family;

@@ -213,7 +213,7 @@ export class Readings {
   }
 
   /**
-   * Reads a message that contains a group. If `isWhole` is true, parameters that are missing in the message are withdrawn or become
+   * Reads a message that contains a group. If `isWhole` is true, parameters that are missing from the message are withdrawn or become
    * unknown.
    */
   readGroup(group: Group, whole: Message, isWhole: boolean, ofWhole: ReadonlyMap<string, Value> = new Map()): void {

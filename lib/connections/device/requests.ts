@@ -97,7 +97,10 @@ export interface RequestsOptions {
   soon?(work: () => void): void;
 }
 
-/** The callbacks for a device that is reached over HTTP. The transport matches answers to requests, so that no answer is late. */
+/**
+ * The callbacks for a device that is reached over HTTP. The transport matches answers to requests, so an answer is never mistaken for the
+ * answer to a later request.
+ */
 export interface HttpOptions {
   /** Cancels a request. A later answer is ignored. */
   cancel(request: object): void;
@@ -213,7 +216,7 @@ export class Requests {
   /** Handles the answer to an HTTP request. */
   answer(key: object, message: HttpMessage): void {
     const request = this.#inFlight[this.#inFlight.indexOf(key as Request)];
-    if (request === undefined) return; // the request was canceled
+    if (request === undefined) return; // the request was cancelled
     const { replies, known } = request;
     if (message.head!.status === 304 && request.isConditional) {
       this.#accept(request, message, { isUnchanged: true });

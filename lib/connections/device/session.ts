@@ -106,7 +106,7 @@ export class Session {
   #isTaking = false;
   #requestNumber = 0;
   readonly #saved = new Map<string, Value>();
-  /** The fault because of which the device does not work; undefined if there is no fault. */
+  /** The fault that keeps the device from working; undefined if there is no fault. */
   #fault: Pick<Compiled['faults'][number], 'reason'> | undefined;
   // HTTP
   readonly #stream: EventStream | undefined;

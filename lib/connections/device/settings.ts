@@ -41,7 +41,7 @@ function isAddress(text: string): boolean {
   return addressMistake(text) === '';
 }
 
-/** Returns a sentence about the mistake in an address in the setting `http`, or '' if the address is valid. */
+/** Returns a sentence that describes the mistake in an address in the setting `http`, or '' if the address is valid. */
 function addressMistake(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol) || !/^https?:\/\//i.test(text))

@@ -28,7 +28,7 @@ const lookMs = 250;
 export interface DmxEvents {
   /** Reports the changed values of the parameters in a received packet. */
   received(values: readonly (readonly [Fixture, Value])[]): void;
-  /** Reports that a received universe has or no longer has a source. */
+  /** Reports whether a received universe has a source. */
   heard(universe: number, isHeard: boolean): void;
   running(): void;
   away(reason: string): void;

@@ -9,7 +9,7 @@ import type { ParameterDeclaration } from '../../model/parameter.ts';
 import { convert, type Value, type ValueType, valueTypes } from '../../model/value.ts';
 import { type ConnectionEvent, defineConnectionType } from '../connection.ts';
 
-/** The regular expression of a line in the JSON Schema. It checks numbers only roughly. */
+/** The regular expression for a line, for use in the JSON Schema. It checks numbers only roughly. */
 const linePattern = String.raw`^\s*(?:#.*|[^/,#\s][^,]*(?:,\s*(?:[SB]?\s*(?:,.*)?|[IF]\s*(?:,\s*[-+.\dA-FXa-fx]*\s*)?|T\s*))?)?$`;
 
 export const settingsSchema = z.strictObject({

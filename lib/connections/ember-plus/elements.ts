@@ -64,7 +64,7 @@ export function createEntry(
   };
 }
 
-/** Returns whether a node that reports its state and all such nodes above are online. */
+/** Returns whether a node that reports its state and all such nodes above it are online. */
 export function isReachable(device: Entry): boolean {
   for (let one: Entry | undefined = device; one !== undefined; one = one.parent?.device)
     if (!one.isOnline) return false;

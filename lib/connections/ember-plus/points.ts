@@ -10,7 +10,7 @@ import type { Contents, GlowValue, ParameterType } from './glow.ts';
 /** The number of choices above which a parameter's choices are not shown by name. */
 const maxChoices = 1000;
 
-/** The type, access, metadata and conversions of the hub's parameter for a provider's parameter, matrix target or function. */
+/** The type, access, metadata and conversions of a hub parameter that represents a provider's parameter, matrix target or function. */
 export interface Point {
   readonly type: ValueType;
   readonly access: Access;

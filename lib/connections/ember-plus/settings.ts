@@ -51,7 +51,7 @@ export const settingsSchema = z
     listen: portSetting('Be a provider for consumers on this port, or address:port'),
     allowFrom: networksSetting('Which consumers may connect to `listen`: addresses and networks; default: everyone'),
     include: globs('Globs for the Parameter IDs that the hub mirrors; default: everything', 'Mixer/**'),
-    exclude: globs('Globs for the included Parameter IDs that the hub leaves out', '**/Setup/**'),
+    exclude: globs('Globs for Parameter IDs that the hub leaves out even if `include` matches them', '**/Setup/**'),
     expect: expectSetting(
       'Parameters that flow files may use before the provider reports them: Mixer/Gain,F; or a file written by `patchbay types --of`',
     ),
@@ -104,8 +104,8 @@ export function listenPlace({ listen }: EmberPlusSettings): Place | undefined {
 }
 
 /**
- * Returns the parameter addresses for the targets of a matrix, in target order. Returns a sentence about the mistake if the setting is
- * invalid.
+ * Returns the parameter addresses for the targets of a matrix, in target order. If the setting is invalid, returns a sentence that
+ * describes the mistake.
  */
 export function targetsOf({ targets }: MatrixSettings): readonly string[] | string {
   const template = readTemplate(targets, true);
@@ -122,7 +122,7 @@ export function targetsOf({ targets }: MatrixSettings): readonly string[] | stri
 const ofProvider = ['read', 'write', 'matrices'] as const;
 const ofConsumer = ['include', 'exclude', 'expect'] as const;
 
-/** Returns the mistakes in the settings: settings that only the other role has, and invalid matrix targets. */
+/** Returns the mistakes in the settings: settings that are valid only in the other role, and invalid matrix targets. */
 export function roleMistakes(settings: EmberPlusSettings): readonly SettingMistake[] {
   const isProvider = settings.listen !== undefined;
   const mistakes: SettingMistake[] = [];

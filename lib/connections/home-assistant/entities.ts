@@ -544,7 +544,7 @@ function createLive(
   };
 }
 
-/** Returns the declaration of a parameter, in which the entity is the device. */
+/** Returns the declaration of a parameter, with the entity as its device. */
 export function declarationOf(live: Pick<Live, 'id' | 'type' | 'part' | 'about' | 'entity'>): ParameterDeclaration {
   const { id, type, part, about, entity } = live;
   return {

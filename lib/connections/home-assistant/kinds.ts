@@ -398,7 +398,7 @@ const domains: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   },
 };
 
-/** The parts of domains that are missing in the table, such as `sun` and `person`. */
+/** The parts of domains that are missing from the table, such as `sun` and `person`. */
 const otherParts: Readonly<Record<string, Part>> = { '': text };
 
 /** Returns the parts of a domain's entities, keyed by name; undefined if its entities have no value. */
@@ -516,5 +516,5 @@ export function checkWrite(id: string, part: Part, value: Value, { min, max, cho
       'out-of-range',
       `${id}: expected one of ${Object.keys(choices).slice(0, 20).join(', ')}, got "${value.slice(0, 100)}"`,
     );
-  part.call?.(value, { state: '', attributes: {} }); // checks the format, such as that of a color
+  part.call?.(value, { state: '', attributes: {} }); // checks the format, such as that of a colour
 }

@@ -20,7 +20,7 @@ import {
 } from '../setting.ts';
 import { type Call, eventPart, type Part, partOfAttribute, partsOf } from './kinds.ts';
 
-/** The maximum size of a received message, in bytes. The complete state of a large house is a single message. */
+/** The maximum size of a received message, in bytes. The complete state of a large house arrives in a single message. */
 export const maxMessageBytes = 16 * 1_048_576;
 /** The maximum number of parameters in the setting `values`. */
 export const maxValues = 10_000;

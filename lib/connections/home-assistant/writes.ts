@@ -10,7 +10,7 @@ import { checkWrite, type Part, type Reported } from './kinds.ts';
 import type { Outcome } from './session.ts';
 import { domainOf, type HomeAssistantSettings } from './settings.ts';
 
-/** The maximum number of service actions under way. Further actions wait, one per parameter. */
+/** The maximum number of service actions in progress at the same time. Further actions wait, one per parameter. */
 export const maxCalls = 64;
 /** The maximum number of waiting presses of a trigger. */
 export const maxPresses = 16;
@@ -42,7 +42,7 @@ export interface Live {
   writing: Subscription | undefined;
   /** The last event of a trigger. */
   lastFired: string | undefined;
-  /** The writes that wait to be sent: the newest write, or the presses of a trigger. */
+  /** The writes that are waiting to be sent: the newest write, or the presses of a trigger. */
   waiting: Write[];
   /** The write whose service action is under way. */
   called: Write | undefined;
@@ -254,7 +254,7 @@ export class Writes {
   }
 }
 
-/** Returns whether a write is pending until the entity reports the value. */
+/** Returns whether a write stays pending until the entity reports the value. */
 export function isConfirmed({ type, part }: Pick<Live, 'type' | 'part'>): boolean {
   return type !== 'T' && part.call !== undefined && part.isWriteOnly !== true;
 }

@@ -235,8 +235,8 @@ export class ProcessEnded extends Error {}
 
 /**
  * Runs the keyboard process and emits its messages. Cold, never completes. Errors: `ProcessEnded`, or the error from `toProcess$` after the
- * process has been killed. After an unsubscribe, the process finishes the current press and ends; if it has not ended after a second, it is
- * killed. `finish` receives a promise that resolves with the signal or exit code when the process has ended.
+ * process has been killed. After the subscriber unsubscribes, the process finishes the current press and ends; if it has not ended after a
+ * second, it is killed. `finish` receives a promise that resolves with the signal or exit code when the process has ended.
  */
 export function runProcess(
   toProcess$: Observable<ToProcess>,

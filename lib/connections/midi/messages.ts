@@ -54,7 +54,7 @@ const realTimeNames: ReadonlyMap<number, RealTime> = new Map(
   Object.entries(realTimeBytes).map(([name, byte]) => [byte, name as RealTime]),
 );
 
-/** Reads frames. Combines the halves of 14-bit numbers, and the control changes of RPN and NRPN. */
+/** Reads frames. Combines the two halves of a 14-bit number, and the control changes that make up an RPN or NRPN. */
 export class Listener {
   readonly #channels = Array.from(
     { length: 16 },
@@ -146,7 +146,7 @@ export class Listener {
   }
 }
 
-/** The maximum number of NRPN and RPN per channel whose values the hub remembers. */
+/** The maximum number of NRPNs and RPNs per channel whose values the hub remembers. */
 const maxData = 4096;
 
 /** Returns the messages that send a number to a control. */

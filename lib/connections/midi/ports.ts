@@ -28,7 +28,7 @@ export interface PortEvents {
   dropped(bytes: number): void;
 }
 
-/** Creates the transport in the settings. */
+/** Creates the transport that the settings describe. */
 export function createTransport(settings: MidiSettings, resolvePath: ResolvePath, events: PortEvents): Transport {
   const { port, virtual, path, tcp, serial } = settings;
   if (tcp !== undefined) return tcpTransport(readPlace(tcp));

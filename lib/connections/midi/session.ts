@@ -8,7 +8,7 @@ import type { Value } from '../../model/value.ts';
 import { keyOf, Listener, lengthRules, matchesSysex, messagesFor } from './messages.ts';
 import { type Item, type MidiSettings, maxSysexBytes, numberOf, readHex, valueAt } from './settings.ts';
 
-/** The maximum number of triggers that wait to be sent. */
+/** The maximum number of triggers that are waiting to be sent. */
 export const maxTriggers = 1000;
 /** The pause between two batches of sent messages, in milliseconds. */
 const partEveryMs = 10;
@@ -37,7 +37,7 @@ export class MidiSession {
   readonly #byTouch = new Map<string, Item[]>();
   readonly #sysex: Item[] = [];
   readonly #motors = new Map<Item, Motor>();
-  /** The items whose newest value waits to be sent. */
+  /** The items whose newest value is waiting to be sent. */
   readonly #waiting = new Map<Item, Value>();
   #triggers: Item[] = [];
   #framer: Framer;

@@ -166,7 +166,7 @@ export interface Item {
   readonly max: number;
   readonly isIn: boolean;
   readonly isOut: boolean;
-  /** The note that is on while a hand touches the control, as the control for `keyOf`. */
+  /** The note that is on while a hand touches the control, in the form of a control, for use with `keyOf`. */
   readonly touch: Control | undefined;
 }
 

@@ -13,7 +13,7 @@ export type Mode = 'tcp' | 'rtu';
 export const tables = ['coil', 'discrete', 'input', 'holding'] as const;
 export type Table = (typeof tables)[number];
 
-/** The names of the tables in sentences. */
+/** The names of the tables for use in sentences. */
 export const tableNames = {
   coil: 'coil',
   discrete: 'discrete input',

@@ -73,7 +73,7 @@ interface Wanted {
 
 export class Writes {
   readonly #options: WritesOptions;
-  /** The items that can be written together with their neighbors, by unit, table and address. */
+  /** The items that can be written together with their neighbours, by unit, table and address. */
   readonly #byPlace = new Map<string, Item>();
   readonly #waiting = new Map<Item, Write>();
   readonly #wanted = new Map<Item, Wanted>();
@@ -126,7 +126,7 @@ export class Writes {
     return undefined;
   }
 
-  /** Writes an item together with waiting writes to its neighbors. */
+  /** Writes an item together with waiting writes to its neighbours. */
   #writeTogether(unit: WrittenUnit, first: Write): Job {
     const { table } = first.item;
     const isCoil = isOfBits(table);

@@ -284,12 +284,12 @@ export class Bridge {
 
 const noStamp: Stamp = { number: 0, by: '' };
 
-/** Converts an address to a topic level sequence. Wildcards and characters that Home Assistant refuses are percent-encoded. */
+/** Converts an address to a sequence of topic levels. Wildcards and characters that Home Assistant refuses are percent-encoded. */
 function encodeTopic(address: string): string {
   return address.replace(/[%+#\p{Noncharacter_Code_Point}]/gu, (character) => encodeURIComponent(character));
 }
 
-/** Returns a function that returns whether an address matches any of the globs. */
+/** Returns a function that checks whether an address matches any of the globs. */
 export function selectBy(globs: readonly string[]): (address: string) => boolean {
   const patterns = globs.map(globToRegExp);
   return (address) => patterns.some((pattern) => pattern.test(address));

@@ -24,7 +24,7 @@ export interface DocumentPlace {
   readonly object: string;
 }
 
-/** Splits a topic such as `homeassistant/sensor/node/object/config` into its parts. Returns undefined if the topic has another form. */
+/** Splits a topic such as `homeassistant/sensor/node/object/config` into its parts. Returns undefined if the topic has a different form. */
 export function placeIn(topic: string, prefix: string): DocumentPlace | undefined {
   if (!topic.startsWith(`${prefix}/`)) return undefined;
   const [component, ...others] = topic.slice(prefix.length + 1).split('/');

@@ -15,14 +15,14 @@ function namedColor(name: string) {
   return { names, named };
 }
 
-/** Returns the metadata for the color temperature of a light, in mireds or kelvins. */
+/** Returns the metadata for the colour temperature of a light, in mireds or kelvins. */
 function temperatureOf(entity: Entity): About {
   return entity.document.color_temp_kelvin === true
     ? { unit: 'K', min: entity.number('min_kelvin') ?? 2000, max: entity.number('max_kelvin') ?? 6535 }
     : { unit: 'mired', min: entity.number('min_mireds') ?? 153, max: entity.number('max_mireds') ?? 500 };
 }
 
-/** Adds the parameters for a light in any of the three schemas: state, brightness, color temperature, effect and colors. */
+/** Adds the parameters for a light in any of the three schemas: state, brightness, colour temperature, effect and colours. */
 export function describeLight(entity: Entity): void {
   const brightness = { min: 0, max: entity.number('brightness_scale') ?? 255 };
   const effects = choicesOf(entity.list('effect_list'));

@@ -19,7 +19,7 @@ const keptBytes = 65_536;
 /** The maximum size of a packet's first byte and length, in bytes. */
 const headBytes = 5;
 
-/** Encodes PUBLISH packets into one buffer, because buffers for single packets would be half of the hub's garbage. */
+/** Encodes PUBLISH packets into one buffer, because separate buffers for the packets would account for half of the hub's garbage. */
 export class PublishWriter {
   readonly #version: 4 | 5;
   #bytes: Buffer = Buffer.allocUnsafeSlow(firstBytes);
@@ -79,9 +79,7 @@ const textParts: Buffer[] = [];
 const maxBytesPerCharacter = 3;
 const space = 32;
 
-/**
- * Returns a message in the form in which it is shown: the topic, a space and the payload. The buffer is valid until the next call.
- */
+/** Returns a message in the form that is shown to people: the topic, a space and the payload. The buffer is valid until the next call. */
 export function showPublished(topic: string, payload: Buffer | string): Buffer {
   const isText = typeof payload === 'string';
   const mostBytes = maxBytesPerCharacter * topic.length + 1 + (isText ? maxBytesPerCharacter : 1) * payload.length;
@@ -137,8 +135,8 @@ export function packetLength(bytes: Uint8Array, start: number): number | undefin
 }
 
 /**
- * Reads the packet from `start` to `end`. Returns undefined if the packet is not a PUBLISH packet, has properties or is malformed, so that
- * the client has to read the packet.
+ * Reads the packet from `start` to `end`. Returns undefined if the packet is not a PUBLISH packet, has properties or is malformed; the MQTT
+ * client then has to read it.
  */
 export function readPublish(bytes: Buffer, start: number, end: number, version: 4 | 5): Published | undefined {
   if ((bytes[start]! & 0xfe) !== 0x30) return undefined;

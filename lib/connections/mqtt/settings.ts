@@ -30,7 +30,7 @@ function urlSetting() {
     .refine((url) => URL.canParse(url), { error: ({ input }) => `expected ${urlError}, got ${describe(input)}` });
 }
 
-/** Returns a sentence about the mistake in a topic name (without wildcards), or undefined if the topic is valid. */
+/** Returns a sentence that describes the mistake in a topic name (without wildcards), or undefined if the topic is valid. */
 export function topicMistake(topic: string): string | undefined {
   if (topic === '' || /[+#\0]/.test(topic) || !topic.isWellFormed() || Buffer.byteLength(topic) > maxTopicBytes)
     return `expected a topic without the wildcards + and #, such as 'house/lamp', got ${describe(topic)}`;

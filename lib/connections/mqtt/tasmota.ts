@@ -1,5 +1,5 @@
 // Converts Tasmota devices to parameters. `tasmota/discovery/<MAC>/config` and `/sensors` describe a device's topics, words and units.
-// Relays, dimmers, color temperature, shutters, fans, switches, buttons and sensors become parameters.
+// Relays, dimmers, colour temperature, shutters, fans, switches, buttons and sensors become parameters.
 
 import type { Payload } from '../../device/payload.ts';
 import { isJsonObject } from '../../model/json-object.ts';
@@ -174,7 +174,7 @@ class TasmotaDevice {
       });
   }
 
-  /** Adds the dimmer, color temperature and color of the light, depending on its subtype. */
+  /** Adds the dimmer, colour temperature and colour of the light, depending on its subtype. */
   addLight(): void {
     const subtype = typeof this.#config.lt_st === 'number' ? this.#config.lt_st : 0;
     const first = this.#relays.indexOf(lightRelay);

@@ -105,7 +105,7 @@ export const nats = defineGatewayType({
     }),
 });
 
-/** Returns a function that returns whether a list of globs selects an address. */
+/** Returns a function that checks whether a list of globs selects an address. */
 function selectBy(globs: readonly string[]): (address: string) => boolean {
   const patterns = globs.map(globToRegExp);
   return (address) => patterns.some((pattern) => pattern.test(address));

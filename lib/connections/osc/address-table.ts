@@ -33,7 +33,10 @@ export class AddressTable<Target> {
     else known.push(target);
   }
 
-  /** Returns the targets for an address or a pattern, or undefined if there are none. Returns a sentence if the pattern is invalid. */
+  /**
+   * Returns the targets for an address or a pattern, or undefined if there are none. If the pattern is invalid, returns the reason as a
+   * sentence.
+   */
   find(address: string, nowMs: number): Matches<Target> | undefined {
     const exact = this.#targets.get(address);
     if (exact !== undefined || !isPattern(address)) return exact;
@@ -81,7 +84,7 @@ export interface AddressMatcher {
   matches(address: string): boolean;
 }
 
-/** Compiles an OSC address pattern. Returns a sentence if the pattern is invalid. */
+/** Compiles an OSC address pattern. If the pattern is invalid, returns the reason as a sentence. */
 export function compilePattern(pattern: string): AddressMatcher | string {
   const texts = alternativesOf(pattern);
   if (typeof texts === 'string') return texts;
@@ -98,7 +101,7 @@ export function compilePattern(pattern: string): AddressMatcher | string {
   return { alternatives: all.length, matches };
 }
 
-/** Expands the braces in a pattern: `/a/{b,c}` becomes `/a/b` and `/a/c`. Returns a sentence if the braces are invalid. */
+/** Expands the braces in a pattern: `/a/{b,c}` becomes `/a/b` and `/a/c`. If the braces are invalid, returns the reason as a sentence. */
 function alternativesOf(pattern: string): string[] | string {
   let texts = [''];
   for (const part of pattern.split(/(\{[^{}]*\})/)) {

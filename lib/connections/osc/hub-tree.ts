@@ -70,7 +70,7 @@ export class HubTree {
     return parameter !== undefined && this.#rightsTo(parameter).mayRead ? parameter : undefined;
   }
 
-  /** Returns the parameters that a pattern matches. Returns a sentence if the pattern is invalid or matches too many parameters. */
+  /** Returns the parameters that a pattern matches. If it is invalid or matches too many parameters, returns the reason as a sentence. */
   #matching(pattern: string): readonly Parameter[] | string {
     const { hub, now } = this.#options;
     const matcher = compilePattern(pattern);

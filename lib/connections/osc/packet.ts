@@ -17,7 +17,7 @@ export const maxElements = 4096;
 export const maxNesting = 16;
 
 /**
- * The value of an argument. Blobs and MIDI messages are strings of hexadecimal digits, colors have the form `#rrggbbaa`, and times are
+ * The value of an argument. Blobs and MIDI messages are strings of hexadecimal digits, colours have the form `#rrggbbaa`, and times are
  * milliseconds since 1970. The tag `N` stands for null, and `I` for 1.
  */
 export type OscValue = number | string | boolean | null;

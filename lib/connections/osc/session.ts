@@ -94,7 +94,7 @@ export class OscSession {
   readonly #prepareFlush: () => void;
   #transport: PacketTransport;
   #isRunning = false;
-  /** Whether the hub is connecting for the first time. Writes made before then are sent as soon as the hub is connected. */
+  /** Whether the hub is connecting for the first time. Writes made in the meantime are sent as soon as the hub is connected. */
   #isStarting = true;
   #timers = new Subscription();
   /** The timers for the bundles that are waiting for their time tags. */

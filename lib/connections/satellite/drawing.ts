@@ -41,8 +41,9 @@ export function keptBitmap(face: KeyFace, size: number): Buffer | undefined {
 }
 
 /**
- * Draws a key as a square bitmap with sides of `size` pixels: its red, green and blue bytes in base64, row by row. `bitmap` must begin with
- * its `ArrayBuffer`. A face that is drawn a second time enters the cache, because several keys show it, or a key shows it repeatedly.
+ * Draws a key as a square bitmap with sides of `size` pixels: its red, green and blue bytes in base64, row by row. `bitmap` must start at
+ * the beginning of its `ArrayBuffer`. A face that is drawn a second time enters the cache, because several keys show it, or a key shows it
+ * repeatedly.
  */
 export function drawKey(face: KeyFace, size: number, bitmap: Buffer): void {
   const { text, color, textColor, picture } = face;

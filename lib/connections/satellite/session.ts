@@ -12,7 +12,7 @@ import { anyDevice, idOf, type OwnKey, type OwnSurface, readPlaceOfKey } from '.
 
 /** The maximum number of surfaces on a link. */
 export const maxSurfacesPerLink = 16;
-/** The maximum number of surfaces that are connected to a connection at the same time. */
+/** The maximum number of surfaces that can use a connection at the same time. */
 export const maxSurfaces = 256;
 /** The maximum time spent on drawing in one round of the event loop, in milliseconds. */
 const drawPerRoundMs = 2;
@@ -25,9 +25,9 @@ const touchedMs = 1000;
 export const contestMs = 2000;
 const pingMs = 1000;
 /**
- * The maximum number of unconfirmed bitmap bytes of a link, and of all links of a connection. A link may always have `confirmBytes`, and
- * twice `windowBytes` for keys that have just been touched. Any further data would wait in the operating system's buffers and delay the
- * lamp of a pressed key.
+ * The maximum number of unconfirmed bitmap bytes of a link, and of all links of a connection. A link may always have `confirmBytes`
+ * unconfirmed, and twice `windowBytes` for keys that have just been touched. Any further data would wait in the operating system's buffers
+ * and delay the lamp of a pressed key.
  */
 export const windowBytes = 131_072;
 export const sharedWindowBytes = 1_048_576;
@@ -105,7 +105,7 @@ interface Contest {
   readonly timer: Subscription;
 }
 
-/** Draws keys on the connected surfaces and reports key presses and turns. */
+/** Draws keys on the connected surfaces, and reports when keys are pressed or knobs are turned. */
 export class SatelliteSession {
   readonly #options: SessionOptions;
   readonly #events: SessionEvents;
@@ -246,7 +246,7 @@ export class SatelliteSession {
     return reason;
   }
 
-  /** Registers a surface, or lets it wait if another surface has the same device ID. Returns the reason if the surface is refused. */
+  /** Registers a surface, or makes it wait if another surface has the same device ID. Returns the reason if the surface is refused. */
   #add(client: Client, line: Line): string | undefined {
     const { args } = line;
     const deviceId = args.get('DEVICEID') ?? '';
@@ -520,7 +520,7 @@ function fontSizeOf({ length }: string): number {
   return length <= 4 ? 24 : length <= 12 ? 18 : 14;
 }
 
-/** Parses the format that a surface requests. Returns a sentence if the hub cannot send the format. */
+/** Parses the format that a surface requests. If the hub cannot send the format, returns the reason as a sentence. */
 function formatOf(args: Line['args']): Format | string {
   const numberOr = (name: string, otherwise: number) =>
     args.has(name) && /^\d{1,5}$/.test(args.get(name)!) ? Number(args.get(name)) : otherwise;

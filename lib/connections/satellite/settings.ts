@@ -398,7 +398,7 @@ export function pictureOf(text: string): Picture {
   return picture;
 }
 
-/** Returns the local addresses on which surfaces connect; undefined for a setting that is missing. */
+/** Returns the local addresses to which surfaces connect; undefined for a setting that is missing. */
 export function listenPlaces({ listen, webSocketListen }: SatelliteSettings): {
   readonly tcp: Place | undefined;
   readonly webSocket: Place | undefined;

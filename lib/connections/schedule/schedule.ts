@@ -179,7 +179,7 @@ function dayTest(settings: EntrySettings): IsDay {
   return (day) => isMeant(day) && !settings.except.some((isDate) => isDate(day));
 }
 
-/** Returns a function that returns whether an entry applies on a day, ignoring the exceptions. */
+/** Returns a function that checks whether an entry applies on a day, ignoring the exceptions. */
 function meantTest({ days, dates }: EntrySettings): IsDay {
   if (days === undefined && dates === undefined) return () => true;
   return (day) => (days?.(day) ?? false) || (dates?.some((isDate) => isDate(day)) ?? false);

@@ -62,7 +62,7 @@ export class MessageLimit {
     this.#perSecond = perSecond;
   }
 
-  /** Counts a message. Returns a sentence if it is refused. */
+  /** Counts a message. If the message is refused, returns the reason as a sentence. */
   count(length: number, nowMs: number): string | undefined {
     if (nowMs - this.#secondMs >= 1000) {
       this.#secondMs = nowMs;

@@ -106,7 +106,7 @@ export function decodeOid(bytes: Buffer): string {
   return text;
 }
 
-/** Compares two parts of OIDs, for sorting in the order in which devices list their objects. */
+/** Compares two OIDs or parts of OIDs, for sorting in the order in which devices list their objects. */
 export function compareOids(one: string, other: string): number {
   const [a, b] = [one.split('.'), other.split('.')];
   for (let place = 0; place < Math.min(a.length, b.length); place++) {

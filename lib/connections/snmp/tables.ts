@@ -133,7 +133,7 @@ export class TableReader {
     return this;
   }
 
-  /** Takes the next cell of a column. Returns a sentence if the device does not list its objects in order. */
+  /** Takes the next cell of a column. If the device does not list its objects in order, returns a sentence that says so. */
   #takeCell(walk: Walk, place: number, varbind: Varbind): string | undefined {
     const { columns, maxRows } = this.#table;
     const { cursors, rows } = walk;

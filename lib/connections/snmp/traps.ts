@@ -214,7 +214,7 @@ export interface TrapEvents {
   state(reason: string | undefined): void;
 }
 
-/** Divides a notification into its OID and its objects. Returns a sentence if the message is not a notification. */
+/** Divides a notification into its OID and its objects. If the message is not a notification, returns the reason as a sentence. */
 export function notificationOf({
   verb,
   varbinds,
@@ -295,7 +295,7 @@ export class TrapReceiver {
     this.#options.log.warn({}, `rejected a notification: ${reason}`, 'rejected notification');
   }
 
-  /** Takes a packet that is within the limit. `take` returns a sentence if it refuses the packet. */
+  /** Takes a packet that is within the limit. If `take` refuses the packet, it returns the reason as a sentence. */
   #received(bytes: Buffer, take: (item: Item) => string | undefined): void {
     const excess = this.#limit.count(bytes.length, this.#options.scheduler.now());
     if (excess !== undefined) {

@@ -305,7 +305,7 @@ interface Content {
   readonly contextEngineId: Buffer;
 }
 
-/** Returns a message's content, and the message's bytes without encryption. Errors: `Error` with a readable message. */
+/** Returns a message's content, and the bytes of the message after decryption. Errors: `Error` with a readable message. */
 export function contentOf(message: SecureMessage, user: User | undefined): Content {
   const isEncrypted = (message.flags & flagsOf.priv) !== 0;
   const bytes = isEncrypted ? user!.decrypt(message, message.data.bytes) : undefined;

@@ -7,7 +7,7 @@ export interface Selection {
   readonly exclude: readonly string[];
 }
 
-/** Creates a function that returns whether a selection contains an address. */
+/** Creates a function that checks whether a selection contains an address. */
 export function createSelection({ include, exclude }: Selection): (address: string) => boolean {
   const [included, excluded] = [include, exclude].map((list) => list.map(globToRegExp)) as [RegExp[], RegExp[]];
   return (address) => included.some((glob) => glob.test(address)) && !excluded.some((glob) => glob.test(address));

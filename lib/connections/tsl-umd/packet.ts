@@ -8,7 +8,7 @@ import type { Value } from '../../model/value.ts';
 
 export type Version = 3.1 | 4 | 5;
 
-/** A value that belongs to a display: its text, its brightness, a lamp that is on or off, or a lamp with a color. */
+/** A value that belongs to a display: its text, its brightness, a lamp that is on or off, or a lamp with a colour. */
 export type Part =
   | 'text'
   | 'brightness'

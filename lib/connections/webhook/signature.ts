@@ -131,7 +131,7 @@ export function isTimed({ timestamp, isCombined }: Scheme): boolean {
   return timestamp !== undefined || isCombined === true;
 }
 
-/** Returns a sentence about the mistake in a secret, or undefined if the secret is valid for the scheme. */
+/** Returns a sentence that describes the mistake in a secret, or undefined if the secret is valid for the scheme. */
 export function secretMistake({ secretPrefix }: Scheme, secret: string): string | undefined {
   if (secretPrefix === undefined || !secret.startsWith(secretPrefix)) return undefined;
   const rest = secret.slice(secretPrefix.length);

@@ -62,7 +62,7 @@ export function sourceOfText(name: string, text: string): TemplateSource {
   return { name, ...withByteOrderMark(text, encodingOf(name, declared), declared) };
 }
 
-/** Creates a template source from the bytes of a file. Errors: `cannot-start`, also if the XML declaration contradicts the bytes. */
+/** Creates a template source from the bytes of a file. Errors: `cannot-start`, for example if the XML declaration contradicts the bytes. */
 export function sourceOfBytes(name: string, bytes: Buffer): TemplateSource {
   const declared = declaredName(bytes.toString('latin1').replaceAll('\0', ''));
   const expected = encodingOf(name, declared);

@@ -294,7 +294,7 @@ export function Conflicting(props: {
   );
 }
 
-/** Shows a text, and marks the lines that are missing in another text. */
+/** Shows a text, and marks the lines that are missing from another text. */
 function Marked(props: { readonly text: string; readonly base: string }) {
   const known = () => new Set(props.base.split('\n'));
   return (

@@ -16,7 +16,7 @@ export interface Offers {
   readonly more: number;
 }
 
-/** The maximum number of fields of an item, of choices of a field, and of items in an answer. */
+/** The maximum number of fields in an item, of choices in a field, and of items in an answer. */
 export const maxFields = 200;
 export const maxChoices = 500;
 export const maxListed = 200;

@@ -16,7 +16,8 @@ export interface Guard {
 type Method = (this: any, ...args: unknown[]) => unknown;
 
 /**
- * Restricts this process from now on. `report` is called with a description of each denied operation, such as `connect to 10.0.0.1:80`.
+ * Restricts what this process may do from now on. For each denied operation, `report` is called with a description such as
+ * `connect to 10.0.0.1:80`.
  */
 export function installGuard(report: (what: string) => void): Guard {
   const names = new Set<string>();

@@ -34,8 +34,8 @@ interface Module {
 }
 
 /**
- * Loads a module and starts it. Returns undefined if the config is incomplete or the module was only described. Calls `allow` before the
- * start. Errors: any error from the module, and an `Error` if a step takes too long.
+ * Loads a module and starts it. Returns undefined if the config is incomplete or if the module was only to be described. Calls `allow`
+ * before the start. Errors: any error from the module, and an `Error` if a step takes too long.
  */
 export async function startModule(start: Start, link: Link, allow: () => void): Promise<Host | undefined> {
   const { config, secrets, describes } = start;

@@ -16,7 +16,7 @@ const maxValueBytes = 60_000;
 /** The pipe to the hub. */
 export interface Link {
   send(line: FromProcess): void;
-  /** Whether the hub still has much to read. The newest values are then reported after the hub has read it. */
+  /** Whether the hub still has a lot to read. The newest values are then reported once the hub has read it. */
   isFull(): boolean;
 }
 

@@ -27,7 +27,7 @@ const [dle, ack, nak] = [0x10, 0x06, 0x15];
 const maxDataBytes = 128;
 const acknowledgeMs = 1000;
 const maxTries = 5;
-/** The maximum number of messages that are waiting for the acknowledgment of earlier messages. */
+/** The maximum number of messages that are waiting for the acknowledgement of earlier messages. */
 const maxWaiting = 4096;
 
 export function createSwP08({ send, sendRaw, fail, scheduler }: CodecPort): LinkCodec {

@@ -4,8 +4,8 @@ import { z } from 'zod';
 import type { HubName } from '../link/subjects.ts';
 
 /**
- * The highest possible term, which no correct hub reaches. A hub that writes this term does not block other hubs, because terms then start
- * again.
+ * The highest possible term, which no correct hub reaches. A hub that writes this term does not block other hubs, because the terms then
+ * start over.
  */
 export const maxTerm = 2 ** 48;
 const term = z.int().positive().max(maxTerm);
@@ -50,7 +50,7 @@ export interface Place {
 /**
  * The numbers of the parts of a pair's lease, any one of which is sufficient to continue. When all servers restart, each stream gets a
  * leader 4 to 9 s later, and about half of the streams need more than 5 s; with seven streams, at least one gets a leader soon. The lease
- * of a hub without a pair has only the first part, because the loss of that lease ends nothing.
+ * of a hub without a pair has only the first part, because nothing ends when such a lease is lost.
  */
 export const pairParts = [1, 2, 3, 4, 5, 6, 7];
 

@@ -63,7 +63,7 @@ function subjectOfLife({ domain, hub }: HubName, id: string): string {
   return `patchbay.${domain}.${hub}.life.${id}`;
 }
 
-/** Answers requests from other hubs while this hub is running. Returns a function that ends the subscription. */
+/** Answers other hubs that check whether this hub is running. Returns a function that ends the subscription. */
 export function answerForLife(transport: Transport, name: HubName, id: string): () => void {
   return transport.subscribe(subjectOfLife(name, id), (message) => {
     message.reply('');

@@ -1,7 +1,7 @@
 // A compare-and-set register: a single value that several hubs share. To replace the value, a hub must name the newest value. Therefore,
 // only one of several concurrent attempts succeeds.
 
-/** The value of a register and its sequence. The sequence grows with each value and is 0 if the register has never had a value. */
+/** The value of a register and its sequence number. The number increases with each value and is 0 if the register has never had a value. */
 export interface Held<T> {
   readonly sequence: number;
   readonly value: T | undefined;
@@ -11,8 +11,8 @@ export interface Register<T> {
   /** Resolves to the newest value. Rejects if the servers do not answer. */
   read(): Promise<Held<T>>;
   /**
-   * Replaces the value if its sequence still is `sequence`. Resolves to the new sequence, or to undefined if there is a newer value. After
-   * a rejection, the value may have been replaced or may still be replaced later, unless the error is `NotReplaced`.
+   * Replaces the value if its sequence number is still `sequence`. Resolves to the new sequence number, or to undefined if there is a newer
+   * value. After a rejection, the value may have been replaced or may still be replaced later, unless the error is `NotReplaced`.
    */
   replace(value: T, sequence: number): Promise<number | undefined>;
 }

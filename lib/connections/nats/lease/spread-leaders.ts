@@ -56,7 +56,7 @@ export function spreadLeaders({ connection, streams, isCalm, clock }: SpreadOpti
 }
 
 /**
- * Finds a stream whose leader also leads an earlier stream and should be replaced: because the leader is `own`, or because one of the
+ * Finds a stream that needs another leader: its leader also leads an earlier stream, and either this leader is `own` or one of the
  * followers leads no stream.
  */
 export function findCrowded(placed: readonly (Placed | undefined)[], own: string): number | undefined {

@@ -83,7 +83,7 @@ interface Opened {
 /**
  * A register in a JetStream stream. In a cluster, the stream is created only when a server reports that it does not exist, because a stream
  * may have a leader while the cluster, which creates streams, has no leader. On a single server, the stream is always created first,
- * because the server in Debian 12 crashes on a request for a message in a stream that another client is creating at this moment.
+ * because the server in Debian 12 crashes on a request for a message in a stream that another client is creating at the same time.
  */
 export class StreamRegister<T> implements Register<T>, ForeignRegister<T> {
   readonly #options: StreamRegisterOptions<T>;

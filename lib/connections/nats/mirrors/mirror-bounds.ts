@@ -32,7 +32,7 @@ export class Bounds {
   }
 }
 
-/** The space that one hub uses, by the numbers of its parameters. */
+/** The space that the data of one hub takes up. Parameters are identified by their numbers. */
 export class Holding {
   readonly #bounds: Bounds;
   readonly #hub: string;

@@ -26,7 +26,7 @@ const freeHurries = 20;
 const hurryPauseMs = 50;
 /** The maximum time that a hub waits for a list that cannot be read, in milliseconds. */
 export const longestWaitMs = 2000;
-/** The time without a renewal of its lease after which a hub loses its IDs, in milliseconds. A standby has taken the lease by then. */
+/** How long a hub keeps its IDs without renewing its lease, in milliseconds. By then, a standby has taken the lease. */
 export const goneMs = 2 * leaseTimes.expiryMs;
 /**
  * The time after the list was found empty during which a hub may claim its former IDs again, in milliseconds. During this time, each hub
@@ -139,8 +139,8 @@ export class Claims {
   }
 
   /**
-   * Emits the refusals, also when this hub has gained IDs; undefined while the claims are not known yet. Hot, replays last, synchronous,
-   * never completes, never errors.
+   * Emits the refusals, including when this hub has gained IDs; undefined while the claims are not known yet. Hot, replays last,
+   * synchronous, never completes, never errors.
    */
   get refusals$(): Observable<Refusals | undefined> {
     return this.#refusals.asObservable();

@@ -10,7 +10,7 @@ import type { Claims } from './connection-claims.ts';
 import type { Namesake, NamesakeReport } from './namesake.ts';
 import type { Refused } from './vacancy.ts';
 
-/** The parts of the connection that the decision requires. */
+/** The parts of the connection that are needed to determine the standing. */
 export interface OwnershipContext {
   readonly context: ConnectionContext<NatsSettings>;
   readonly hub: HubPort;

@@ -74,7 +74,7 @@ interface RefusalOptions {
 }
 
 export interface Refused {
-  /** The subscription whose end ends all work. */
+  /** All work ends when this subscription ends. */
   readonly running: Subscription;
   /** Holds back the connections that other hubs report while the claims are not known yet. Must be called before any connection starts. */
   holdBack(): void;

@@ -29,8 +29,8 @@ const maxKnown = 100_000;
 /** The maximum time by which the sender's estimate of the owner's clock may be ahead, in milliseconds. */
 const implausibleMs = 1000;
 /**
- * The maximum total length of the stored answers, in characters. Beyond this length, the oldest answers are dropped. A repetition of such a
- * request is answered with the information that the request may have taken effect.
+ * The maximum total length of the stored answers, in characters. Beyond this length, the oldest answers are dropped. If such a request is
+ * repeated, the answer states that the request may have taken effect.
  */
 export const maxAnswerLength = 32 * 1024 * 1024;
 

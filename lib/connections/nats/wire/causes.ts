@@ -183,7 +183,7 @@ export function readLinks(
   }, undefined);
 }
 
-/** Returns the approximate number of characters that causes take in memory. */
+/** Returns the approximate number of characters that causes take up in memory. */
 export function lengthOfLinks(links: WireLinks): number {
   return links.reduce(
     (sum, [address, , value, by]) => sum + linkLength + address.length + lengthOf(value) + lengthOf(...by),

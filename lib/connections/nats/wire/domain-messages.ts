@@ -77,7 +77,7 @@ type WireStructure =
 
 /**
  * A report: `{"hub":"west","epoch":"…","term":1,"structure":2,"clock":5000,"prev":3,"rev":9,"turns":[…]}`. A heartbeat has no turns, and
- * its `prev` equals `rev`. The same applies to messages that only add or remove parameters, which `structure` counts.
+ * its `prev` equals `rev`. The same applies to messages that only add or remove parameters; `structure` counts these changes.
  */
 export interface HubReport {
   readonly hub: string;
@@ -289,7 +289,7 @@ type WireInput = readonly [address: string, input: unknown, shown?: string | und
 
 /**
  * Encodes the input of a write. A value is sent unchanged. For any other input, the owner receives a description with which it rejects the
- * input. The input itself may not be representable in JSON, or may be too deep or too long for a message.
+ * input, because the input itself might be impossible to represent in JSON, or too deep or too long for a message.
  */
 export function encodeInput(address: string, input: unknown): WireInput {
   return isReportedAsItIs(input) ? [address, input] : [address, null, describe(input)];

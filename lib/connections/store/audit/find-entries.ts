@@ -28,7 +28,7 @@ interface FoundEntries {
 
 /**
  * Returns the newest entries that match a query, at most `limit`. `check` is called repeatedly, and throws if the search takes too long.
- * Errors: any SQLite error, any error from `check`.
+ * Errors: any SQLite error, and any error from `check`.
  */
 export function findEntries(database: DatabaseSync, question: AuditQuestion, check: () => void): FoundEntries {
   const { address, limit } = question;

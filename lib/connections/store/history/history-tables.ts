@@ -14,7 +14,7 @@ export const awayReason = 'the device was offline';
 /** The beginning of the reason for a gap during which a hub was unreachable; the name of the hub follows. */
 export const noContact = 'no contact with hub ';
 
-/** The SQL for tables that an earlier version lacks. The tables are created when a database is opened for writing. */
+/** The SQL for tables that databases from earlier versions lack. The tables are created when a database is opened for writing. */
 export const laterTables = `
 CREATE TABLE IF NOT EXISTS jump (
   n INTEGER PRIMARY KEY, sequence INTEGER NOT NULL, before INTEGER NOT NULL, after INTEGER NOT NULL, gap INTEGER NOT NULL,

@@ -47,7 +47,9 @@ interface Recorded {
   readonly value: unknown;
 }
 
-/** Yields all changes at or after a time, sorted by hour, parameter and time, in which order the database stores both rows and blocks. */
+/**
+ * Yields all changes at or after a time, sorted by hour, parameter and time, the order in which the database stores both rows and blocks.
+ */
 function* changesSince(database: DatabaseSync, since: number): Iterable<Recorded> {
   const hour = Math.floor(since / hourMs);
   const rows = database

@@ -18,7 +18,7 @@ const makingRounds = 24;
 /** The number of pages that a transaction may need in addition to its own pages. */
 const sparePages = 16;
 
-/** Returns the maximum sizes for the disk that contains a folder: a history takes at most a quarter of the disk. */
+/** Returns the maximum sizes for the disk that contains a folder: a history takes up at most a quarter of the disk. */
 export function roomOnDisk(folder: string, { databaseBytes, logBytes }: HistoryRoom): HistoryRoom {
   const { blocks, bsize } = statfsSync(folder);
   const share = Math.min(1, (blocks * bsize) / 4 / (databaseBytes + logBytes));

@@ -297,7 +297,7 @@ function* dropGaps(database: HistoryDatabase): Steps {
 }
 
 /**
- * Adds the keys of all parameters and writers to which changes refer to `named`, in steps: hour by hour and, within an hour, parameter by
+ * Adds to `named` the keys of all parameters and writers to which changes refer, in steps: hour by hour and, within an hour, parameter by
  * parameter.
  */
 function* readNames(history: HistoryDatabase, named: Record<'parameter' | 'writer', Set<number>>): Steps {

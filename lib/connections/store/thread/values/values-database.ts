@@ -181,7 +181,7 @@ export class ValuesDatabase {
     try {
       this.#files = new WrittenFiles(path);
       if (hasDamagedRows || !isOfThisVersion(this.#database)) writeAnew(this.#database);
-      this.#database.exec(recentTables); // the tables are missing in a database from an earlier version
+      this.#database.exec(recentTables); // the tables are missing from a database of an earlier version
       this.#rows = new RowWriter(this.#database, this.leftOut);
       const recent = readRecent(this.#database, []);
       if (recent.length > 0) this.write({ values: recent, memories: [], snapshots: undefined });
