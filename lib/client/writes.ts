@@ -19,7 +19,7 @@ const maxUnsentBytes = 4 * 1024 * 1024;
  * `mistakes` is empty.
  */
 export class WriteError extends Error {
-  /** The errors by address; empty if nothing was sent, or if the result is unknown. */
+  /** The errors, keyed by address; empty if nothing was sent, or if the result is unknown. */
   readonly mistakes: readonly { readonly address: string; readonly reason: string }[];
 
   constructor(message: string, mistakes: WriteError['mistakes'] = []) {

@@ -10,7 +10,7 @@ import { type Follower, ReplicaParameter } from './replica-parameter.ts';
 export class Replica {
   /** The number of the current connection, counted from 1. */
   connection = 0;
-  /** The parameters by address, and by ID. The sizes of both maps are bounded by the number of subscribed parameters. */
+  /** The parameters, keyed by address and by ID. The sizes of both maps are bounded by the number of subscribed parameters. */
   readonly #byAddress = new Map<string, ReplicaParameter>();
   readonly #byId = new Map<number, ReplicaParameter>();
   readonly #queries = new Set<LiveQuery>();

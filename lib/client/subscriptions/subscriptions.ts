@@ -33,7 +33,7 @@ interface SubscriptionsOptions {
 
 export class Subscriptions {
   readonly #options: SubscriptionsOptions;
-  /** The subscriptions by number. The callers bound their number (`maxSelections`, `maxGroups`). */
+  /** The subscriptions, keyed by number. The callers bound their number (`maxSelections`, `maxGroups`). */
   readonly #all = new Map<number, Sent>();
   /** The subscriptions whose `end` has not arrived yet. */
   readonly #pending = new Set<Sent>();

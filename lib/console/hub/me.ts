@@ -73,8 +73,8 @@ export function signInAgain(): void {
 }
 
 /**
- * Signs out by means of this browser's cookie, if there is one, and opens the sign-in page. Returns the reason why the user may still be
- * signed in, or an empty string if the user is signed out.
+ * Signs out using this browser's cookie, if there is one, and opens the sign-in page. Returns the reason why the user may still be signed
+ * in, or an empty string if the user is signed out.
  */
 export async function signOut(): Promise<string> {
   try {

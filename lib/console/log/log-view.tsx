@@ -121,7 +121,7 @@ function Restart({ entry }: { readonly entry: LogEntry }) {
   );
 }
 
-/** Returns the choices of a filter, each once, including the chosen value. */
+/** Returns the choices of a filter, without duplicates, including the chosen value. */
 function choicesOf(all: readonly string[], chosen: string | undefined): readonly string[] {
   return [...new Set([...all, chosen ?? ''])].filter(Boolean).sort();
 }

@@ -36,7 +36,7 @@ interface Found {
   readonly isCut: boolean;
 }
 
-/** Lists the changes that followed from the current value of a parameter, in order of time. */
+/** Lists the changes that followed from the current value of a parameter, in chronological order. */
 export function Followed(props: { readonly change: CausedChange; readonly rules: readonly ShownRule[] }) {
   const [ways] = createResource(() => getJson<WayList>('/hub/ways').catch(() => undefined));
   const [found, setFound] = createSignal<Found>();
