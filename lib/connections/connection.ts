@@ -196,7 +196,7 @@ export type DeclaredAddresses = (connectionId?: string) => Iterable<string> | un
 
 /** The parameters of other hubs, as far as they are known when flow files are checked. */
 export interface Remotes {
-  /** The parameters by address; undefined if they are unknown. In this case, any Connection ID may belong to another hub. */
+  /** The parameters, keyed by address; undefined if they are unknown. In this case, any Connection ID may belong to another hub. */
   readonly parameters: ReadonlyMap<string, Pick<ParameterDeclaration, 'type' | 'access'>> | undefined;
   /** The file that lists the parameters and that the hub watches; undefined if there is no file. */
   readonly file: string | undefined;

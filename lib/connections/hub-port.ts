@@ -280,7 +280,7 @@ export interface HubPort extends Parameters, Operations {
   readonly epoch: string;
   /** The time at which the hub started, in milliseconds since 1970. */
   readonly startedAt: number;
-  /** The time for which the hub has been running, in milliseconds. It is not affected by adjustments to the machine's clock. */
+  /** How long the hub has been running, in milliseconds. The value is not affected by adjustments to the machine's clock. */
   readonly uptimeMs: number;
   /** The data that a store saves, and the queries that it answers. */
   readonly persistence: PersistencePort;

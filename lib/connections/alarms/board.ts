@@ -199,7 +199,7 @@ export class AlarmBoard {
 /** The number of the least urgent priority; 1 is the most urgent. */
 const lowestPriority = 9;
 const maxAlarms = 10_000;
-/** The maximum time for which an alarm can be shelved, in milliseconds: one day, so that no alarm is forgotten for longer. */
+/** The maximum time that an alarm can be shelved, in milliseconds: one day, so that no alarm is forgotten for longer. */
 export const longestShelfMs = 86_400_000;
 /** The name under which the totals for all alarms are published. */
 export const all = 'all';
@@ -316,7 +316,7 @@ class Totals {
     this.#add(alarm, alarm.state, isShelved ? -1 : 1);
   }
 
-  /** Returns the values of the totals by parameter name. */
+  /** Returns the values of the totals, keyed by parameter name. */
   values(): Readonly<Record<string, Value>> {
     const [first] = this.#present.find(({ size }) => size > 0) ?? [];
     return {

@@ -47,7 +47,7 @@ interface QueuedWrite {
   change: Change | undefined;
 }
 
-/** The time for which a write stays pending after the device has accepted it, in milliseconds. */
+/** How long a write stays pending after the device has accepted it, in milliseconds. */
 const confirmMs = 5000;
 /** The maximum number of queued writes to triggers. */
 const maxTriggers = 1024;

@@ -75,7 +75,7 @@ const maxOtherFrames = 64;
 const maxDelays = 5;
 export const longestDelayMs = 600_000;
 const longestWriteDelayMs = 5000;
-/** The time for which a late answer is still expected, as a multiple of the timeout. */
+/** How long a late answer is still expected, as a multiple of the timeout. */
 const lateTimeouts = 5;
 
 export interface RequestsOptions {
@@ -203,7 +203,7 @@ export class Requests {
 
   // HTTP
 
-  /** The time for which the device will accept no requests, in milliseconds from now. */
+  /** How long the device will accept no requests, in milliseconds from now. */
   get pauseMs(): number {
     return Math.max(0, this.#pausedMs - this.#options.scheduler.now());
   }

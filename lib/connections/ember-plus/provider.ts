@@ -32,7 +32,7 @@ const childrenPerMessage = 2000;
 const valuesPerMessage = 32;
 /** The maximum number of bytes that the provider encodes for all consumers in one round of the event loop. */
 const bytesPerRound = 32_768;
-/** The time for which the provider waits until a written value is confirmed or refused, in milliseconds. */
+/** How long the provider waits until a written value is confirmed or refused, in milliseconds. */
 const confirmMs = 5000;
 /** The interval at which the provider checks which parameters are stale, in milliseconds. */
 const lookMs = 1000;

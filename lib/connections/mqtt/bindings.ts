@@ -11,7 +11,7 @@ import type { ConnectionContext, ConnectionEvent } from '../connection.ts';
 import type { Broker, Filter } from './broker.ts';
 import type { MqttSettings } from './settings.ts';
 
-/** The time for which a write stays pending until the device reports the value, in milliseconds. */
+/** How long a write stays pending until the device reports the value, in milliseconds. */
 const confirmMs = 5000;
 /** The maximum size of a payload that is parsed, in bytes. */
 export const maxPayloadBytes = 1_048_576;

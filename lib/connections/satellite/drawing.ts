@@ -249,7 +249,7 @@ interface DrawnLetter {
   readonly advance: number;
 }
 
-/** The rasterized letters by size of the key, by grid unit, and by letter. */
+/** The rasterized letters, keyed by the size of the key, by grid unit, and by letter. */
 const kept = new Map<number, Map<number, Map<string, DrawnLetter>>>();
 let keptCount = 0;
 

@@ -12,7 +12,7 @@ export interface Line {
   readonly command: string;
   /** The part of the line after the command. */
   readonly body: string;
-  /** The arguments by name, in capitals. The value of an argument that has no value in the line is `true`. */
+  /** The arguments, keyed by name in capitals. The value of an argument that has no value in the line is `true`. */
   readonly args: ReadonlyMap<string, string>;
 }
 

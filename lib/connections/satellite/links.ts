@@ -17,7 +17,7 @@ export const maxQueuedBytes = 262_144;
 export const maxUnsentBytes = 1_048_576;
 /** The time within which a WebSocket handshake must be completed, in milliseconds. */
 const handshakeMs = 5000;
-/** The time for which a link that is closing may continue to send its remaining data, in milliseconds. */
+/** How long a link that is closing may continue to send its remaining data, in milliseconds. */
 const endingMs = 1000;
 
 export interface Link {

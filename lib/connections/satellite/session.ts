@@ -16,7 +16,7 @@ export const maxSurfacesPerLink = 16;
 export const maxSurfaces = 256;
 /** The maximum time spent on drawing in one round of the event loop, in milliseconds. */
 const drawPerRoundMs = 2;
-/** The time for which a key is drawn before other keys after it has been pressed or turned, in milliseconds. */
+/** How long a key is drawn before other keys after it has been pressed or turned, in milliseconds. */
 const touchedMs = 1000;
 /**
  * The time within which a connected surface must send data after another surface has registered with the same device ID, in milliseconds.

@@ -90,7 +90,7 @@ export class SnmpClient {
   readonly #writes: Writes;
   readonly #tables: readonly TableReader[];
   readonly #flush: () => void;
-  /** The items by OID, including those of the rows that tables currently have. */
+  /** The items, keyed by OID, including those of the rows that tables currently have. */
   readonly #byOid = new Map<string, Item[]>();
   readonly #readings = new Set<Reading>();
   readonly #readingOf = new Map<string, Reading>();

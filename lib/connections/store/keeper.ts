@@ -11,11 +11,11 @@ import type { Archive, WritingStatus } from '../persistence.ts';
 import type { HourlyCopy } from './hourly-copy.ts';
 import type { LeftOut, OpenedStored, Written } from './thread/values/values-messages.ts';
 
-/** The maximum time for which `flush` waits for changes to be written, in milliseconds. */
+/** The maximum time that `flush` waits for changes to be written, in milliseconds. */
 const flushDeadlineMs = 2000;
 /**
- * The maximum time for which a database stays open for its readers when the keeper ends, in milliseconds. The last process to close a
- * database empties the write-ahead log, which a reader cannot do.
+ * The maximum time that a database stays open for its readers when the keeper ends, in milliseconds. The last process to close a database
+ * empties the write-ahead log, which a reader cannot do.
  */
 const readersDeadlineMs = 500;
 /** The pauses, in milliseconds, between attempts to open or write a database after a failure. */

@@ -37,8 +37,8 @@ export function startThread<Data>(name: string, data?: Data, transferList: reado
 }
 
 /**
- * The time for which newly started threads are collected, in milliseconds. A single process then sets the policy of all of them, because a
- * process costs as much as a short thread.
+ * How long newly started threads are collected, in milliseconds. A single process then sets the policy of all of them, because a process
+ * costs as much as a short thread.
  */
 const settleMs = 1000;
 let settling: NodeJS.Timeout | undefined;

@@ -32,7 +32,7 @@ export interface SenderEvents {
 export const maxQueuedBytes = 65_536;
 /** The maximum number of displays that are offered to the encoder for one packet. */
 const displaysPerPacket = 256;
-/** The time for which a destination that has refused UDP packets must accept them before it counts as running, in milliseconds. */
+/** How long a destination that has refused UDP packets must accept them before it counts as running, in milliseconds. */
 const proofMs = 2000;
 
 export class Sender {

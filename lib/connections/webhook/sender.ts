@@ -12,7 +12,7 @@ import { attempt, type Outcome } from '../outbox.ts';
 
 /** The maximum number of bytes that are read from an answer. */
 export const maxAnswerBytes = 65_536;
-/** The time for which an unused connection stays open unless the target requests a shorter time, in milliseconds. */
+/** How long an unused connection stays open unless the target requests a shorter time, in milliseconds. */
 const maxIdleMs = 60_000;
 /** The maximum time for opening a connection, in milliseconds. The timeout of an attempt is at most this long. */
 const maxConnectMs = 60_000;

@@ -10,8 +10,8 @@ import { messageOf } from '../../model/error.ts';
 /** The age from which a temporary file counts as left behind by a crash, in milliseconds. A replacement takes only a few milliseconds. */
 export const leftoverAgeMs = 60_000;
 /**
- * The time for which an old temporary file must still exist before it counts as left behind, in milliseconds. Its age alone is not
- * sufficient, because the clock may have been set.
+ * How long an old temporary file must still exist before it counts as left behind, in milliseconds. Its age alone is not sufficient,
+ * because the clock may have been set.
  */
 const confirmMs = 500;
 

@@ -78,6 +78,6 @@ export const leaseTimes = {
   patienceMs: 7000,
   /** The pause before a retry after the servers have not answered, in milliseconds. */
   retryMs: 200,
-  /** The time for which the servers may be silent before a problem is reported, in milliseconds. */
+  /** How long the servers may be silent before a problem is reported, in milliseconds. */
   problemAfterMs: 2000,
 } as const;

@@ -60,7 +60,7 @@ export class Intake {
   readonly #soon: IntakeContext['soon'];
   readonly #log: Log;
   readonly #now: () => number;
-  /** The queues by hub name, in the order in which they are handled. */
+  /** The queues, keyed by hub name, in the order in which they are handled. */
   readonly #queues = new Map<string, Queue>();
   readonly #waiting = new Shares(maxWaitingBytes, maxWaitingBytesInAll);
   /** The time that this round has taken so far, in milliseconds; undefined if no round is in progress. */

@@ -168,7 +168,7 @@ export class MirroredHub implements Remote {
     return this.#position === undefined ? null : { epoch: this.#position.epoch, rev: this.#position.rev };
   }
 
-  /** The time by which this mirror lags behind its owner, in milliseconds. */
+  /** How far this mirror lags behind its owner, in milliseconds. */
   get lagMs(): number {
     return this.#context.scheduler.now() - this.#freshAtMs;
   }

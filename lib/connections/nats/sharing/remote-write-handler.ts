@@ -21,8 +21,8 @@ import {
 } from '../wire/domain-messages.ts';
 
 /**
- * The time for which a request is remembered, in milliseconds, and the maximum number of remembered requests. Beyond this number, the
- * oldest requests are forgotten.
+ * How long a request is remembered, in milliseconds, and the maximum number of remembered requests. Beyond this number, the oldest requests
+ * are forgotten.
  */
 const knownMs = 60_000;
 const maxKnown = 100_000;
@@ -68,7 +68,7 @@ interface Writer {
 
 export class RemoteWriteHandler {
   readonly #context: RemoteWriteContext;
-  /** The answered requests by run and request number, oldest first. */
+  /** The answered requests, keyed by run and request number, oldest first. */
   readonly #known = new Map<string, Known>();
   /** The requests whose answers are stored, oldest first, and the total length of these answers in characters. */
   readonly #answered = new Set<Known>();

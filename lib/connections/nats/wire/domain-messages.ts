@@ -41,7 +41,7 @@ export function isTooLong(text: string): boolean {
   return text.length > maxMessageBytes || (text.length > maxCharacters && Buffer.byteLength(text) > maxMessageBytes);
 }
 
-/** The time for which a write waits for its answer, in milliseconds. The owner does not execute requests that are older than this. */
+/** How long a write waits for its answer, in milliseconds. The owner does not execute requests that are older than this. */
 export const writeTimeoutMs = 2000;
 
 const count = z.custom<number>(isCount);

@@ -36,7 +36,7 @@ export class Dashboards {
   readonly #disk: Disk;
   readonly #checker = new DashboardChecker();
   #names: { readonly stamp: string | undefined; readonly all: readonly string[] } | undefined;
-  /** The cached results by dashboard name, the most recently requested dashboard last. */
+  /** The cached results, keyed by dashboard name, the most recently requested dashboard last. */
   readonly #kept = new Map<string, Kept>();
   #keptLength = 0;
   /** The checks in progress, keyed by dashboard name and content. */

@@ -14,8 +14,8 @@ import type { View } from '../users/view.ts';
 import { action, type Context, page } from './endpoint.ts';
 
 /**
- * The time for which an expression may block the hub, in milliseconds. Evaluating an expression in a rule takes microseconds, or up to a
- * thousand times as long on a busy machine.
+ * How long an expression may block the hub, in milliseconds. Evaluating an expression in a rule takes microseconds, or up to a thousand
+ * times as long on a busy machine.
  */
 const limitMs = 100;
 /** The maximum number of characters that one evaluation may produce. */

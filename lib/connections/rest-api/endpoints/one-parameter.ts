@@ -57,7 +57,7 @@ interface KnownPath {
 
 /** Answers requests with the values of parameters. Clients read the same values repeatedly, so their paths and short bodies are cached. */
 export class ParameterReader {
-  /** The parameters by request path, for each principal. */
+  /** The parameters, keyed by request path, for each principal. */
   #paths = new WeakMap<Principal, Map<string, KnownPath>>();
   /** The principal that sent the last request; `#lastPaths` contains the principal's paths. */
   #last: Principal | undefined;

@@ -101,7 +101,7 @@ function updaterOf(
   };
 }
 
-/** The maximum time for which an update waits for the device, in milliseconds. */
+/** The maximum time that an update waits for the device, in milliseconds. */
 const longestConfirmMs = 30_000;
 
 /** Parses the value of `confirm`, such as `2s`, and returns milliseconds. Errors: `bad-request`. */

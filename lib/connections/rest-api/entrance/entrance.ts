@@ -10,7 +10,7 @@ import { type CertificateFiles, Renewal } from './certificate.ts';
 
 /** The interval at which the entrance checks the certificate files, in milliseconds. */
 const lookEveryMs = 2000;
-/** The time for which a replaced app without a WebSocket continues to serve clients, in milliseconds. */
+/** How long a replaced app without a WebSocket continues to serve clients, in milliseconds. */
 const restMs = 3_600_000;
 
 interface Entrance {

@@ -11,8 +11,7 @@ import { entriesOf, linkOf, type Reading, realPathOf, statsOf } from './reading.
 const descriptors = '/proc/self/fd';
 const deleted = / \(deleted\)$/;
 /**
- * The time for which the list of the installation's files is valid, in milliseconds. Names, including those of new files, are compared
- * immediately.
+ * How long the list of the installation's files is valid, in milliseconds. Names, including those of new files, are compared immediately.
  */
 const knownMs = 1000;
 /** The words that programs add to the names of copies: `token.txt~`, `token.bak`, `token (1).txt`, `Copy of token.txt`, `token.txt.gz`. */

@@ -174,7 +174,7 @@ function* step<T>(now: () => T, later: () => Promise<T>): Reading<T> {
 const slowMs = 50;
 /** The number of slow readings within a minute after which the hub reads asynchronously for the rest of the minute. */
 const maxSlow = 3;
-/** The time for which the assessment of a disk remains valid, in milliseconds. */
+/** How long the assessment of a disk remains valid, in milliseconds. */
 const verdictMs = 60_000;
 
 export interface Disk {

@@ -40,8 +40,8 @@ export class PostponedRequests {
   readonly #hits: LimitHits;
   readonly #longer = new TokenBuckets(longerMs, regainedMsPerSecond);
   /**
-   * The time for which the round with the number `#allowedRound` may last, in milliseconds. It includes only the additional time that has
-   * already been used.
+   * How long the round with the number `#allowedRound` may last, in milliseconds. This includes only the additional time that has already
+   * been used.
    */
   #allowedMs = atOnceMs;
   #allowedRound = 0;

@@ -40,7 +40,7 @@ export function createLimitHits(log: Log): LimitHits {
 /** An error that names the limit that a client has exceeded. */
 export class LimitError extends HubError {
   readonly limit: LimitName;
-  /** The time for which the client has to wait, in seconds; undefined means the default for the error code. */
+  /** How long the client has to wait, in seconds; undefined means the default for the error code. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(limit: LimitName, code: ErrorCode, message: string, retryAfterSeconds?: number) {

@@ -158,7 +158,7 @@ export class Round {
 const lookEveryMs = 100;
 /** The minimum duration of a suspension, in milliseconds. A shorter pause is normal on a busy machine. */
 const stillMs = 250;
-/** The time for which a suspension counts as recent, in milliseconds, because reading everything that has arrived takes a while. */
+/** How long a suspension counts as recent, in milliseconds, because reading everything that has arrived takes a while. */
 const latelyMs = 1000;
 
 export class StandStill {

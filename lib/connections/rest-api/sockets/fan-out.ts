@@ -28,9 +28,9 @@ const maxForgotten = 64;
 const nobody: readonly Observer[] = [];
 
 export class FanOut {
-  /** The channels by parameter. There are at most as many channels as parameters. */
+  /** The channels, keyed by parameter. There are at most as many channels as parameters. */
   readonly #channels = new Map<Parameter, Channel>();
-  /** The parameters by the numbers of their channels. */
+  /** The parameters, keyed by the numbers of their channels. */
   readonly #parameters = new Map<number, Parameter>();
   /** The subscribers in the order in which they joined, each with its number in that order. */
   readonly #subscribers = new Map<Subscriber, number>();

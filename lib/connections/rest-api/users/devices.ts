@@ -52,8 +52,8 @@ export class Devices {
   readonly #log: Log;
   readonly #dismiss: (departures: readonly Departure[]) => void;
   /**
-   * The devices by the digest of their token. Their number is bounded by the maximum number of browsers per user, and by the maximum number
-   * of kiosks.
+   * The devices, keyed by the digest of their token. Their number is bounded by the maximum number of browsers per user, and by the maximum
+   * number of kiosks.
    */
   readonly #byDigest = new Map<string, Known>();
   readonly #links = new KioskLinks();
@@ -308,7 +308,7 @@ interface Waiting extends Omit<Invitation, 'until'> {
 
 export class KioskLinks {
   readonly #goodMs: number;
-  /** The unopened links by the digest of their code. Their number is bounded by the limit `kioskLinks`. */
+  /** The unopened links, keyed by the digest of their code. Their number is bounded by the limit `kioskLinks`. */
   readonly #byDigest = new Map<string, Waiting>();
 
   /** `goodMs` is the time for which a link is valid, in milliseconds. */

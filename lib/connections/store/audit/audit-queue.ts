@@ -33,7 +33,7 @@ interface Counting {
   at: number;
 }
 
-/** The counting entries by user or reporting hub, and then by parameter or another key. */
+/** The counting entries, keyed by user or reporting hub, and then by parameter or another key. */
 type Counted = Map<Origin | string, Map<Parameter | string, Counting>>;
 
 export class AuditQueue {

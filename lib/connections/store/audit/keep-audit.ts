@@ -223,7 +223,7 @@ class LogPlace {
 
 // The part of the store that keeps the audit
 
-/** The maximum time for which a reader of the log waits for entries from earlier runs, in milliseconds. */
+/** The maximum time that a reader of the log waits for entries from earlier runs, in milliseconds. */
 const logDeadlineMs = 5000;
 
 type Context = Pick<ConnectionContext<StoreSettings>, 'settings' | 'resolvePath' | 'scheduler' | 'finish'>;

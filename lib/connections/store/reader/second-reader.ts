@@ -10,7 +10,7 @@ import { type PackedList, packList } from './reader-messages.ts';
 
 /** The minimum number of parameters in a list that both threads share. The first thread reads shorter lists alone. */
 const longList = 100;
-/** The maximum time for which the first thread waits for a piece, in milliseconds: no longer than it would take to read the piece. */
+/** The maximum time that the first thread waits for a piece, in milliseconds: no longer than it would take to read the piece. */
 const patienceMs = 50;
 
 export class SecondReader {

@@ -9,7 +9,7 @@ import { runInNewContext } from 'node:vm';
 import { workerData } from 'node:worker_threads';
 import type { ThreadData } from '../store-thread.ts';
 
-/** The time for which a thread works between two pauses, and the duration of a pause (`restMs`), in milliseconds. */
+/** How long a thread works between two pauses, and the duration of a pause (`restMs`), in milliseconds. */
 const workMs = 0.25;
 const restMs = 0.05;
 /** One out of this number of calls reads the clock, because reading the clock costs a tenth of writing a row. */

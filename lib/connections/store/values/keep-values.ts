@@ -393,7 +393,7 @@ export class ValuesWriter {
 
 // The part of the store that keeps values.
 
-/** The maximum time for which the hub waits for the disk at startup, in milliseconds. */
+/** The maximum time that the hub waits for the disk at startup, in milliseconds. */
 const restoreDeadlineMs = 30_000;
 
 type Context = Pick<

@@ -96,8 +96,7 @@ function originOf(network: string, user: string): string {
 // The networks and usernames with wrong credentials during the last few minutes.
 
 /**
- * The time for which a wrong attempt is remembered, in milliseconds: longer than a full queue of passwords takes, even if the guesses
- * arrive slowly.
+ * How long a wrong attempt is remembered, in milliseconds: longer than a full queue of passwords takes, even if the guesses arrive slowly.
  */
 const latelyMs = 600_000;
 /** The maximum number of networks and users that are remembered. The one with the oldest wrong attempt is forgotten first. */

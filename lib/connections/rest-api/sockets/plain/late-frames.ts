@@ -82,7 +82,7 @@ interface LateFramesOptions {
 
 export class LateFrames {
   readonly #options: LateFramesOptions;
-  /** The lines by audience, in the order of their turns. */
+  /** The lines, keyed by audience, in the order of their turns. */
   readonly #lines = new Map<Audience, Line>();
   #characters = 0;
   /** The number of frames that have been late so far. */

@@ -8,7 +8,7 @@ import { PlainClient, type PlainContext } from './plain-client.ts';
 import { PlainGroups } from './plain-group.ts';
 import { createOutbox } from './plain-outbox.ts';
 
-/** The time for which the outbox sends late frames when the hub shuts down, in milliseconds. */
+/** How long the outbox sends late frames when the hub shuts down, in milliseconds. */
 const lastLateMs = 100;
 
 /** Creates the plain protocol for the clients of a connection. */

@@ -45,7 +45,7 @@ export class Groups {
   readonly #context: GroupContext;
   readonly #newMs: number;
   readonly #queue: FairQueue;
-  /** The groups by key. Their number is bounded by the number of clients. */
+  /** The groups, by their keys. Their number is bounded by the number of clients. */
   readonly #groups = new Map<string, Group>();
   readonly #placeOf = new Map<Client, Place>();
 

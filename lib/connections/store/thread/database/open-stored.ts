@@ -119,7 +119,7 @@ function readIn<Held>(folder: string, path: string, losses: string[], recovery: 
 // Only one hub uses a folder at a time, and only one thread of this hub uses each database. The operating system releases the lock, no
 // matter how the hub ends.
 
-/** The time for which a hub waits for the lock of another hub, which may be shutting down, in milliseconds. */
+/** How long a hub waits for the lock of another hub, which may be shutting down, in milliseconds. */
 const waitMs = 1000;
 
 export class FolderLock {

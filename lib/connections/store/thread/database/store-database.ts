@@ -7,7 +7,7 @@ import { sync } from './files.ts';
 
 /** The SQLite application ID "Ptch", which distinguishes a hub's files from all other SQLite files. */
 const applicationId = 0x50746368;
-/** The time for which a statement waits while another thread or program holds an exclusive lock, in milliseconds. */
+/** How long a statement waits while another thread or program holds an exclusive lock, in milliseconds. */
 const busyMs = 2000;
 /** The default size of the write-ahead log, in bytes. */
 const keptLogBytes = 4 * 1024 * 1024;
