@@ -37,7 +37,7 @@ export const maxHeadBytes = 16_384;
 /** The maximum number of redirects for a request, and the maximum number of other origins to which redirects may lead. */
 export const maxRedirects = 5;
 const maxOrigins = 4;
-/** The time for which an unused connection stays open unless the device requests a shorter time, in milliseconds. */
+/** How long an unused connection stays open unless the device requests a shorter time, in milliseconds. */
 const keepAliveMs = 30_000;
 
 type Undici = Pick<typeof import('undici'), 'Client' | 'buildConnector'>;

@@ -241,7 +241,7 @@ interface Client extends Sender {
 
 export interface TcpServerOptions extends PortOptions {
   readonly framing: Framing;
-  /** The time for which a client may be silent before its link ends, in milliseconds; undefined means no limit. */
+  /** How long a client may be silent before its link ends, in milliseconds; undefined means no limit. */
   readonly idleTimeoutMs: number | undefined;
   /** Called when a client has connected. */
   joined?(client: Sender): void;

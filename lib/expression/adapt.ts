@@ -38,7 +38,7 @@ export type TypeOf = (address: string, offset: number) => ValueType | undefined;
 
 /** Adapts the tree of one expression before its types are checked. Errors: `ExpressionMistake`. */
 export class Adaptation {
-  /** The parameters that the expression looks up, each once, in the order in which they appear in the expression. */
+  /** The parameters that the expression looks up, without duplicates, in the order in which they first appear in the expression. */
   readonly lookedUp = new Map<string, LookedUp>();
   /** The ranges of the looked-up addresses in the expression, with the names that replace the addresses. */
   readonly #spans: { readonly start: number; readonly end: number; readonly name: string }[] = [];

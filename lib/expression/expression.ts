@@ -22,7 +22,7 @@ export type Expression = (scope: Scope) => Value;
 export interface CompiledExpression {
   readonly evaluate: Expression;
   readonly type: ValueType | undefined;
-  /** The names that the expression reads, each once, except for names that it binds or looks up. */
+  /** The names that the expression reads, without duplicates and without names that it binds or looks up. */
   readonly names: readonly string[];
   /** The parameters that the expression looks up. The scope must contain their values. */
   readonly lookedUp: readonly LookedUp[];
@@ -262,8 +262,8 @@ export function isLanguageName(name: string): boolean {
 }
 
 /**
- * Returns the names that an expression reads, each once, except for names that it binds. Errors: `ExpressionMistake` if the syntax is
- * invalid.
+ * Returns the names that an expression reads, without duplicates and without names that it binds. Errors: `ExpressionMistake` if the syntax
+ * is invalid.
  */
 export function freeNames(text: string): string[] {
   return namesIn(treeOf(parse(language, readSource(text).text, [])));

@@ -14,7 +14,7 @@ import { runTwin, type Twin } from './twin/run-twin.ts';
 
 /** The maximum number of runs shown in a rehearsal. */
 export const rehearsedRuns = 20;
-/** The maximum time for which a rehearsal may block the hub, in milliseconds. A rule may repeat itself every 10 ms. */
+/** The maximum time that a rehearsal may block the hub, in milliseconds. A rule may repeat itself every 10 ms. */
 const limitMs = 200;
 /** How far apart two runs started by a timer, one on each side, may be to count as the same run, in milliseconds. */
 const sameMs = 30;

@@ -164,7 +164,7 @@ export const ruleSwitch = named(
   'Switch',
   z.strictObject({
     rule: z.string({ error: 'the name of a rule' }),
-    /** The path of the flow file with the rule; omitted if only one rule has the name. */
+    /** The path of the flow file with the rule; omitted if only one rule has this name. */
     file: z.string({ error: 'the path of a flow file' }).optional(),
     enabled: z.boolean({ error: 'true or false' }),
     ...term,

@@ -227,7 +227,7 @@ export class RunningRules {
 
   /**
    * Switches a rule on or off until it is switched again or its text changes. Errors: `not-found`, which suggests the most similar name;
-   * `conflict` if several rules have the name.
+   * `conflict` if several rules have this name.
    */
   switch(name: string, file: string | undefined, isEnabled: boolean, by: Origin, term?: SwitchTerm): RuleStatus {
     const found = this.#find(name, file);
@@ -312,7 +312,7 @@ export class RunningRules {
   }
 
   /**
-   * Returns the only rule with this name, within a file if one is given. Errors: `not-found`; `conflict` if several rules have the name.
+   * Returns the only rule with this name, within a file if one is given. Errors: `not-found`; `conflict` if several rules have this name.
    */
   #find(name: string, file: string | undefined): RunningRule {
     const named = this.#named(name);

@@ -80,7 +80,7 @@ export class ExpressionLookup implements ExpressionRuntime {
   readonly #context: RuleContext;
   /** The addresses that were already reported as unknown. */
   #reported: Set<string> | undefined;
-  /** The addresses of named sources by name, set during a run in which not all sources have a value. */
+  /** The addresses of named sources, keyed by name; set during a run in which not all sources have a value. */
   #incomplete: Readonly<Record<string, string>> | undefined;
 
   constructor(context: RuleContext) {
