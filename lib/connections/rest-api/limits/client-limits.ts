@@ -225,7 +225,7 @@ export const limits = {
     default: 4 * 1024 * 1024,
     unit: 'bytes',
     setting: [64 * 1024, 64 * 1024 * 1024],
-    about: `bytes that a WebSocket client has sent and the hub has not processed; a client that is more than 64 KiB ahead also exceeds this limit with ${lateBacklog.messages} messages or ${lateBacklog.kibibytes} KiB once a round has lasted for ${lateBacklog.lateMs} ms, and with any backlog while all clients together are ${backlogBytesOfAll / 1024 / 1024} MiB ahead; after the hub has closed many clients of a user or address for this reason, further clients of the same user or address exceed the limit with ${lateBacklog.floodBytes / 1024} KiB once a round has lasted for ${lateBacklog.floodLateMs} ms`,
+    about: `bytes that a WebSocket client has sent and the hub has not processed; a client that is more than 64 KiB ahead also exceeds this limit with ${lateBacklog.messages} messages or ${lateBacklog.kibibytes} KiB once a round has lasted for ${lateBacklog.lateMs} ms, and with any backlog while all clients together are ${backlogBytesOfAll / 1024 / 1024} MiB ahead; after the hub has disconnected many clients of a user or address for this reason, further clients of the same user or address exceed the limit with ${lateBacklog.floodBytes / 1024} KiB once a round has lasted for ${lateBacklog.floodLateMs} ms`,
     answer: `close code ${closeCodes.flooding}`,
     isFatal: true,
   },

@@ -10,8 +10,8 @@ import type { Principal } from '../users/principal.ts';
 import type { ConnectedClient } from './socket-protocol.ts';
 
 /**
- * The number of clients that the hub may close in a share, for flooding or not reading, before new clients of the share have to wait. Of
- * the closed clients, `returnsPerSecond` are forgotten each second.
+ * The number of clients of a share that the hub may disconnect, for flooding or not reading, before new clients of the share have to
+ * wait. Of the disconnected clients, `returnsPerSecond` are forgotten each second.
  */
 const freeReturns = 8;
 const returnsPerSecond = 2;
