@@ -77,7 +77,7 @@ export async function add(file: string, folder: string, { print }: Pick<Console,
     await copyFile(file, target, constants.COPYFILE_EXCL);
   } catch (error) {
     if ((error as { code?: string }).code === 'EEXIST')
-      throw new HubError('conflict', `${target} already exists: delete it to replace it`);
+      throw new HubError('conflict', `${target} already exists: to replace it, delete it first`);
     throw error;
   }
   print(`${target}: ${about(driver)}\nTo see the module's config: patchbay drivers show ${target}`);

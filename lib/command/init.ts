@@ -244,7 +244,7 @@ async function lookAround(flows: string): Promise<Surroundings | undefined> {
   if (mistakes.length > 0)
     throw new HubError(
       'bad-flow',
-      `${someOf(mistakes)}\ncannot add a recipe to flow files with errors: correct them first`,
+      `${someOf(mistakes)}\ncannot add a recipe to flow files with errors: correct the errors first`,
     );
   const { connections } = plan;
   return {

@@ -11,7 +11,7 @@ export function register(cli: Cli): void {
   command(
     cli,
     'keys',
-    'print the key names of keyboard connections, and whether inputs and outputs support them',
+    'print the key names for keyboard connections, and whether each key is supported as input and as output',
   ).action(() => cli.finish(keys(cli.console)));
 }
 

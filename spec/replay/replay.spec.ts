@@ -115,7 +115,7 @@ test('above the maximum number of deviations it reports the number of omitted on
     [4, 5],
   );
   t.deepEqual(lines.slice(3), [
-    '… and 1 more',
+    '… and 1 more: raise --limit to show all',
     'desk/lamp: 7 deviations, different at the end',
     '7 deviations in 0 s, 7 turns and 7 external writes',
   ]);

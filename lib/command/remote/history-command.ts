@@ -52,7 +52,7 @@ function printHistory(history: History, console: Console): void {
   const { stepMs, times, gaps, more } = history;
   if (stepMs !== undefined)
     console.printError(`each line covers ${duration(stepMs)}: raise --points or shorten the period for more detail`);
-  if (more) console.printError(`… earlier values omitted: raise --points to show more`);
+  if (more) console.printError('… earlier values omitted: raise --points to show more');
   if (times.length === 0) console.printError('nothing was recorded');
   const lines = [
     ...times.map((time, index) => ({ time, text: describePoint(history, index) })),

@@ -19,7 +19,11 @@ export function register(cli: Cli): void {
     .option('--max-bytes <count>', 'maximum size of the file in bytes', '1000000000')
     .argument('<file>', 'the recording to write; it must not exist yet')
     .action((file: string, options: RecordOptions) => finish(record(file, options, console, untilStopped)));
-  command(cli, 'replay', 'replay a recording in virtual time with two versions of flow files, and print the deviations')
+  command(
+    cli,
+    'replay',
+    'replay a recording in virtual time with two versions of the flow files, and print the deviations',
+  )
     .argument('<file>', 'the recording')
     .argument('[paths...]', 'current flow files and folders', [defaultFolder])
     .requiredOption('--flows <paths...>', 'changed flow files and folders')
@@ -69,7 +73,7 @@ export async function record(
       if (whole.length < text.length) end(`the limit of ${maxBytes} bytes was reached`);
       if (ending.signal.aborted) break;
     }
-    if (reason === '') throw new Error('the hub ended the recording');
+    if (reason === '') throw new Error('the hub ended the recording: see the log of the hub for the reason');
   } catch (error) {
     if (reason === '') throw new Error(`${file}: recording failed after ${bytes} bytes: ${messageOf(error)}`);
   } finally {
@@ -112,7 +116,7 @@ export async function replay(
     console.print(`only the newest ${groupDigits(kept.length)} of ${counted(deviations.count, 'deviation')} were kept`);
   for (const { time, address, ...rest } of shown)
     console.print(printable(describeDeviation({ time: toIsoTime(time), parameter: address, ...rest })));
-  if (more > 0) console.print(`… and ${more} more`);
+  if (more > 0) console.print(`… and ${more} more: raise --limit to show all`);
   for (const { address, count, differs } of deviations.counts())
     console.print(printable(`${address}: ${counted(count, 'deviation')}${differs ? ', different at the end' : ''}`));
   if (unknown > 0) console.print(`skipped ${counted(unknown, 'write')} to parameters that neither version has`);

@@ -87,7 +87,7 @@ async function condemn(flow: FlowCode, reason: string): Promise<void> {
   try {
     leaveOut(flow, reason);
   } catch (error) {
-    next = `the next start cannot skip this flow: ${messageOf(error)}`;
+    next = `the hub cannot skip this flow at the next start: ${messageOf(error)}`;
   }
   const output = new LogOutput(log.descriptor, () => {});
   output.write(entryOf(name, `flow ${name} has stopped the hub: ${reason}. The process ends; ${next}`));

@@ -71,7 +71,9 @@ test('the commands print values, events and their authors; a NUL truncates no te
     'TIME  desk/lamp = true (was false), set by rule "red light" (flow.json5)',
     'TIME    desk/mic = true, set by client spec',
   ]);
-  t.deepEqual((await happened('desk/lamp', { limit: '1' })).reported, ['… earlier events omitted (--limit 1)']);
+  t.deepEqual((await happened('desk/lamp', { limit: '1' })).reported, [
+    '… earlier events omitted: raise --limit to show more',
+  ]);
   t.like(JSON.parse((await happened('desk/go', { json: true })).lines.at(-1)!), { value: 1, writer: writer });
 
   t.true((await texts()).includes(nul));

@@ -369,7 +369,7 @@ test('patchbay drivers adds, lists and describes modules, without a network', as
     const file = join(folder, `${api}.tgz`);
     await writeTgz(file, await moduleFiles({ api, manifest: { version: `${api}.0.0` } }));
     t.is(await add(file, drivers, console), 0);
-    await t.throwsAsync(add(file, drivers, console), { message: /already exists: delete it to replace it/ });
+    await t.throwsAsync(add(file, drivers, console), { message: /already exists: to replace it, delete it first/ });
   }
   lines.length = 0;
   await list(drivers, console);
