@@ -53,7 +53,7 @@ export async function audit(options: AuditOptions, console: Console): Promise<nu
     entries.push(...page.entries);
     before = page.next;
   } while (before !== undefined && entries.length < limit);
-  if (before !== undefined) console.printError('… earlier entries omitted: raise --limit to show more');
+  if (before !== undefined) console.printError('… earlier entries omitted: raise --limit, or set an earlier --to');
   for (const entry of entries.reverse())
     console.print(options.json ? JSON.stringify(entry) : printable(describeEntry(entry)));
   return 0;

@@ -39,7 +39,7 @@ export async function events(address: string, options: EventsOptions, console: C
   if (from !== undefined) query.set('from', withZone(from));
   if (to !== undefined) query.set('to', withZone(to));
   const list = JSON.parse(await request(options, `/hub/events/${pathOf(address)}?${query}`, {})) as EventList;
-  if (list.next !== undefined) console.printError('… earlier events omitted: raise --limit to show more');
+  if (list.next !== undefined) console.printError('… earlier events omitted: raise --limit, or set an earlier --to');
   if (list.events.length === 0) console.printError('nothing was recorded');
   for (const event of list.events.toReversed())
     if (json) console.print(JSON.stringify(event));

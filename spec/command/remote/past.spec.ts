@@ -72,7 +72,7 @@ test('the commands print values, events and their authors; a NUL truncates no te
     'TIME    desk/mic = true, set by client spec',
   ]);
   t.deepEqual((await happened('desk/lamp', { limit: '1' })).reported, [
-    '… earlier events omitted: raise --limit to show more',
+    '… earlier events omitted: raise --limit, or set an earlier --to',
   ]);
   t.like(JSON.parse((await happened('desk/go', { json: true })).lines.at(-1)!), { value: 1, writer: writer });
 

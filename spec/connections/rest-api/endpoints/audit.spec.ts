@@ -114,7 +114,7 @@ test('the command prints a line for each, oldest first', async (t) => {
   t.is(lines.length, expected.length, lines.join('\n'));
   for (const [index, line] of lines.entries())
     t.regex(line, new RegExp(`^(\\d{4}-\\d\\d-\\d\\d )?\\d\\d:\\d\\d:\\d\\d\\.\\d{3} {2}${expected[index]}$`));
-  t.deepEqual((await print({ limit: '1' }))[0], '! … earlier entries omitted: raise --limit to show more');
+  t.deepEqual((await print({ limit: '1' }))[0], '! … earlier entries omitted: raise --limit, or set an earlier --to');
   const [json] = await print({ json: true, address: 'desk/bell' });
   t.like(JSON.parse(json!), { kind: 'fire', user: 'other', address: 'desk/bell', count: 1 });
   await t.throwsAsync(print({ limit: 'all' }), { message: '--limit: expected an integer 1..9999999, got "all"' });
