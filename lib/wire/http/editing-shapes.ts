@@ -54,7 +54,7 @@ export const source = named(
   'Source',
   z.strictObject({
     ...editableFile,
-    etag: text.describe('The base of an edit'),
+    etag: text.describe('The base for an edit'),
     text: text.describe('With *** instead of secrets'),
     tree: z
       .custom<object>()
@@ -112,7 +112,7 @@ export const editRequest = named(
       .max(maxEditedFiles, { error: `at most ${maxEditedFiles} files` })
       .optional(),
     mode,
-    comment: comment.describe('The reason, kept in the audit and the revisions'),
+    comment: comment.describe('The reason, stored in the audit and with the revision'),
     renames: z
       .array(
         z.strictObject({
@@ -163,9 +163,9 @@ export const editAnswer = named(
     files: z.array(
       z.strictObject({
         file: text,
-        etag: text.describe('The base of the next edit, once it is saved'),
+        etag: text.describe('The base for the next edit, after this one is saved'),
         text,
-        difference: text.describe('In the unified format of diff'),
+        difference: text.describe('In unified diff format'),
         isMerged: flag.describe('The file had been changed in the meantime, and both changes are kept'),
       }),
     ),
@@ -208,7 +208,7 @@ export const separationRequest = named(
   z.strictObject({
     file: fileEdit.file.describe('The template'),
     path: z.string({ error: 'a path such as rules[0]' }).max(1000),
-    made: z.int({ error: 'a number' }).nonnegative().describe('Which of the items in made of the source, from 0'),
+    made: z.int({ error: 'a number' }).nonnegative().describe('The index of the item in `made` of the source, from 0'),
   }),
 );
 /**
@@ -219,7 +219,7 @@ export const separation = named(
   'Separated',
   z.strictObject({
     files: z.array(z.strictObject({ file: text, base: text, ops: z.array(op) })),
-    place: text.describe('The place of the item in the new file'),
+    place: text.describe('The position of the item in the new file'),
   }),
 );
 export type SeparationAnswer = Shape<typeof separation>;
@@ -237,7 +237,7 @@ export const openedSheet = named(
       .string({ error: 'text' })
       .min(1)
       .max(40, { error: 'at most 40 characters' })
-      .describe('Chosen by the page'),
+      .describe('An ID that the page chooses'),
     isOpen: z.boolean({ error: 'true or false' }),
   }),
 );
@@ -334,7 +334,7 @@ export const evaluation = named(
 export const evaluated = named(
   'Evaluated',
   z.strictObject({
-    value: valueOrNull.describe('null: currently no value'),
+    value: valueOrNull.describe('null: the expression currently has no value'),
     type: valueType.optional(),
     reason: text.describe('Why the expression has no value; empty if it has one'),
   }),
@@ -357,7 +357,7 @@ export const usages = named(
         z.strictObject({
           id: text,
           type: text,
-          as: texts.describe('The names of the inputs; history, snapshot <name>'),
+          as: texts.describe('The names of the inputs; for a store: history, snapshot <name>'),
         }),
       )
       .describe('Connections that read the parameter, such as alarms and logic, and stores that record its history'),

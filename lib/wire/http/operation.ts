@@ -50,9 +50,9 @@ export const connectionStatus = named(
         framesOut: count,
         bytesIn: count,
         bytesOut: count,
-        refused: z.exactOptional(count.describe('Refused frames, or messages in them')),
+        refused: z.exactOptional(count.describe('The number of refused frames, or of refused messages in frames')),
       })
-      .describe('The traffic of a connection to a device since its start')
+      .describe('The traffic of a connection to a device since the connection was started')
       .optional(),
     driver: yes.describe('The connection hosts a driver module: see /hub/drivers/{id}').optional(),
     device: z
@@ -71,7 +71,9 @@ export type ConnectionStatus = Shape<typeof connectionStatus>;
 export const connectionList = named(
   'Connections',
   z.strictObject({
-    structure: count.describe('Counts added and removed parameters, including those of other hubs'),
+    structure: count.describe(
+      'A number that increases when parameters are added or removed, including those of other hubs',
+    ),
     /** The connections in the order of the flow files. */
     connections: z.array(connectionStatus),
   }),
@@ -86,7 +88,7 @@ export const wireFrames = named(
   'WireFrames',
   z.array(
     z.strictObject({
-      number: count.describe('Counts the frames of the connection, from 1'),
+      number: count.describe('The number of the frame in this connection, from 1'),
       time,
       direction: z.enum(['in', 'out']),
       fault: z.exactOptional(text.describe('Why the frame was refused')),
@@ -280,8 +282,8 @@ export const shadowReport = named(
     since: time,
     /** What runs in shadow: rules, the result of a reload, or nothing (`none`). */
     kind: z.enum(['rules', 'reload', 'none']),
-    rules: texts.describe('The rules that run in shadow and not live'),
-    left: texts.describe('The rules that run live and would not run after the reload'),
+    rules: texts.describe('The rules that run in shadow but not live'),
+    left: texts.describe('The rules that run live but would not run after the reload'),
     notInShadow: texts.describe('Connections that the reload would change but that have effects outside the process'),
     parameters: z.array(z.strictObject({ address, count, differs: flag })),
     count: count.describe('The number of deviations so far'),

@@ -56,7 +56,9 @@ export const history = named(
     values: z.array(valueOrNull).describe('The value from that time on; null: unknown').optional(),
     /** The figures of each bucket; null if no value was known. */
     min: figures.optional(),
-    mean: figures.describe('Each value weighted by its duration; for booleans the share of true').optional(),
+    mean: figures
+      .describe('Each value weighted by its duration; for booleans, the share of the time that the value was true')
+      .optional(),
     max: figures.optional(),
     /** The number of changes or firings in each bucket. */
     counts: z.array(count).optional(),
@@ -141,7 +143,7 @@ export type AuditPage = Shape<typeof auditPage>;
 const savedSnapshot = z.strictObject({
   name: text,
   time,
-  parameters: count.describe('Omitted for users that may not read all').optional(),
+  parameters: count.describe('Omitted for users who may not read all of them').optional(),
 });
 export type SavedSnapshot = Shape<typeof savedSnapshot>;
 

@@ -22,7 +22,7 @@ const entry = z.strictObject({
     .array(z.strictObject({ day, at: minutes }))
     .describe('At most 300; omitted if the entry opens and closes')
     .optional(),
-  except: z.array(day).describe('The days that are excepted'),
+  except: z.array(day).describe('The days on which the entry neither opens nor fires'),
   next: z
     .array(z.strictObject({ time, open: flag.describe('Omitted if the entry fires').optional() }))
     .describe('The next times at which the entry opens, closes or fires, at most five'),

@@ -110,7 +110,7 @@ export const userAction = named(
     device: z
       .string({ error: nameExpected })
       .min(1, { error: nameExpected })
-      .describe('A name; to revoke a device, its ID, or the name in links to it'),
+      .describe('A name; to revoke: the ID of a device, or the name of unopened links'),
     dashboard: z.string({ error: 'the name of a dashboard' }).optional(),
   }),
 );

@@ -26,7 +26,7 @@ export const endpoints = [
     summary: `The alarms, most urgent first, at most ${maxListedAlarms.toLocaleString('en')}`,
     query: shape,
     answer: alarmList,
-    errors: { 400: 'which is not valid' },
+    errors: { 400: 'The query is not valid' },
     read: ({ hub }, { query, principal: { view } }) =>
       alarmsOf(hub, view, readQuery(shape, new URLSearchParams(query)).which === 'all'),
   }),

@@ -21,12 +21,12 @@ const before = z
 /** Optional query parameters. An empty parameter counts as missing. */
 const sought = {
   address: shortText.optional().describe('A glob for addresses, such as desk/*'),
-  user: shortText.optional().describe('Part of the username, in any case'),
+  user: shortText.optional().describe('Part of the username, not case-sensitive'),
   kind: z
     .enum(auditKinds, { error: `one of ${auditKinds.join(', ')}` })
     .optional()
     .describe('Kind of entry'),
-  text: shortText.optional().describe('Part of the address, the user, a value or the cause, in any case'),
+  text: shortText.optional().describe('Part of the address, the user, a value or the cause, not case-sensitive'),
 };
 const shape = z.object({ ...rangeShape('00000'), ...sought, limit: entryLimit, before });
 

@@ -76,7 +76,7 @@ export const endpoints: Endpoint[] = [
     ...about,
     path: '/hub/client.js',
     id: 'readClient',
-    summary: 'The client library for browsers, a module',
+    summary: 'The client library for browsers, as an ES module',
     answers: fileAnswers,
     errors: { 404: 'The client library has not been built', 416: 'The range lies outside the file' },
     serve: (context) =>

@@ -62,7 +62,7 @@ export const endpoints = [
     answer: connectionStatus,
     answered: 'The new state of the connection',
     errors: {
-      400: 'until is not a time in the future',
+      400: '`until` is not a time in the future',
       404: 'Connection not found',
       409: 'The connection is already in that state, or this request arrives through it',
     },

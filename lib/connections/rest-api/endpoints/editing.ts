@@ -65,7 +65,7 @@ export const endpoints = [
     need: 'edit',
     id: 'readSource',
     tag: 'editing',
-    summary: 'The text of a flow file or dashboard, with the place of each of its values',
+    summary: 'The text of a flow file or dashboard, with the position of each value',
     names: { file: 'Name of the file, as in /hub/files' },
     answer: source,
     errors: { 400: badPath, 403: errors[403], 404: errors[404], 409: 'The file is too large, or not JSON5' },
@@ -99,8 +99,7 @@ export const endpoints = [
     need: 'edit',
     id: 'separateInstance',
     tag: 'editing',
-    summary:
-      'The change set that makes an instance of a template a file of its own, for POST /hub/edit; it changes nothing',
+    summary: 'The change set for POST /hub/edit that moves an instance of a template to its own file; changes nothing',
     body: separationRequest,
     answer: separation,
     answered: 'The change set',
@@ -170,7 +169,7 @@ export const endpoints = [
     isTraced: true,
     body: revertRequest,
     answer: editAnswer,
-    answered: 'As for an edit',
+    answered: 'The same as for POST /hub/edit',
     errors,
     async act({ hub, id }, { mode = 'save', comment = '' }, { by, principal, rest }) {
       const [, number] = /^(\d{1,9})\/revert$/.exec(rest) ?? [];

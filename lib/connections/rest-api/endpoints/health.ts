@@ -26,7 +26,7 @@ export const endpoints = [
     isUnmetered: true,
     id: 'isLive',
     tag: 'operation',
-    summary: 'Whether the hub answers, for supervisors',
+    summary: 'Whether the hub responds, for supervisors',
     answer: probe,
     read: () => ({ status: 'live' as const }), // an answer proves that the event loop is running
   }),
@@ -36,7 +36,7 @@ export const endpoints = [
     isUnmetered: true,
     id: 'isReady',
     tag: 'operation',
-    summary: 'Whether all connections run, for load balancers',
+    summary: 'Whether all connections are running, for load balancers',
     answer: probe,
     errors: { 503: 'A connection has failed, or the hub is a standby, is waiting for its lease, or is shutting down' },
     read: (context, { principal }) => isReady(context, principal),

@@ -18,7 +18,7 @@ const course = z.object({
   format: z
     .enum(['json', 'csv'], { error: 'json or csv' })
     .optional()
-    .describe('Default: from Accept, JSON or text/csv'),
+    .describe('The format of the response; default: as requested by the Accept header'),
 });
 const listed = course.extend({
   address: texts.optional().describe('Only these parameters'),

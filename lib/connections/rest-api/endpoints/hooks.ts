@@ -34,7 +34,7 @@ export const endpoints: Endpoint[] = [
       'application/x-www-form-urlencoded': z.unknown(),
       'text/plain': z.string(),
     },
-    answers: { 204: { description: 'The delivery was accepted, now or earlier' } },
+    answers: { 204: { description: 'This delivery, or an earlier copy of it, was accepted' } },
     errors: {
       401: 'The webhook does not exist, the secret or the signature is wrong, or the delivery is too old',
       404: 'The path does not belong to a webhook',

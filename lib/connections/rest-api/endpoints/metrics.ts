@@ -12,7 +12,7 @@ export const endpoints: Endpoint[] = [
     need: 'metrics',
     id: 'readMetrics',
     tag: 'operation',
-    summary: 'Counts and states in the text format of Prometheus',
+    summary: 'Metrics in the Prometheus text format',
     answers: { 200: { description: 'Metrics', content: { 'text/plain': text } } },
     serve: (context) => servePage(createMetricsPage(context), context.queue, context.log),
   },

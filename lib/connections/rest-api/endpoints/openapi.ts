@@ -50,8 +50,8 @@ function openApiOf(version: string, endpoints: readonly Endpoint[], securitySche
       title: 'Patchbay',
       version,
       description:
-        'The parameters of a hub, and its operation. Write an address, <Connection ID>/<Parameter ID>, into a path as it is, ' +
-        'with each part between slashes percent-encoded. Endpoints that send an ETag answer 304 to If-None-Match while nothing has changed.',
+        'The parameters of a hub, and its operation. In a path, keep the slashes of an address, <Connection ID>/<Parameter ID>, ' +
+        'and percent-encode each part between them. Endpoints that send an ETag answer 304 to If-None-Match while nothing has changed.',
     },
     servers: [{ url: '/' }],
     security: [...Object.keys(securitySchemes).map((name) => ({ [name]: [] })), ...(needsNone ? [{}] : [])],

@@ -25,7 +25,7 @@ export const endpoints = [
     need: 'entry',
     id: 'listParameters',
     tag: 'parameters',
-    summary: 'All parameters with state and metadata',
+    summary: 'All parameters with their states and metadata',
     query: shape,
     answer: parameterList,
     errors: { 400: 'A pattern or the limit is not valid' },

@@ -29,7 +29,7 @@ const about = { need: 'nothing', tag: 'users' } as const;
 const isUnmetered = true;
 const pageText = (...types: readonly string[]) => ({
   200: {
-    description: 'The page, or a file of it',
+    description: 'The page, or one of its files',
     content: Object.fromEntries(types.map((type) => [type, text])),
   },
 });
