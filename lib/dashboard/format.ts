@@ -413,7 +413,7 @@ export const widgetSchemas = {
       .min(0, { error: 'an integer 0..5' })
       .max(5, { error: 'an integer 0..5' })
       .default(3)
-      .describe('The number of next times to list'),
+      .describe('The number of upcoming times to list'),
     tone: tone.default('ok').describe('The tone while the entry is open'),
   }),
   matrix: z.strictObject({
@@ -431,7 +431,7 @@ export const widgetSchemas = {
       .min(1, { error: 'at least one lamp' })
       .max(maxLamps, { error: `at most ${maxLamps} lamps` })
       .describe('The lamps, row by row'),
-    columns: line().optional().describe('Lamps in a row; default: as many as fit'),
+    columns: line().optional().describe('Lamps per row; default: as many as fit'),
     tone: tone.default('ok').describe('Colour while the lamps are lit'),
     equals: anyValue.optional().describe('Lit at this value; default: as for a lamp'),
   }),

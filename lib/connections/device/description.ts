@@ -231,7 +231,7 @@ const frame = z
       .describe('The value of a byte decides the length'),
     prompt: oneOrMore(text.min(1), 'text, or a list of texts')
       .optional()
-      .describe('The beginning of a line that is a complete message without an end, such as "OK> "'),
+      .describe('The beginning of a line that is a complete message without a line ending, such as "OK> "'),
     idle: duration(1, 10_000).optional().describe('The pause that ends a frame'),
     telnet: z.literal(true).optional().describe('true: removes Telnet commands and refuses Telnet options'),
     max: integer(1, 1_048_576)
@@ -261,7 +261,7 @@ const greeting = z.strictObject({
   reply: message.optional().describe('The pattern of the answer'),
   or: messages
     .optional()
-    .describe('The pattern of an alternative answer, after which the hub saves nothing and ignores first'),
+    .describe('The pattern of an alternative answer; after it, the hub saves nothing and ignores `first`'),
   save: z.literal(true).optional().describe('Saves what reply reads, for expressions and later messages'),
   first: text.optional().describe('Text before the next message that the hub sends'),
 });

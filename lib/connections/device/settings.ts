@@ -64,7 +64,7 @@ export const settingsSchema = z
     listen: z
       .union([integerSetting(1, 65_535), placeSetting()], { error: 'a port, or address:port' })
       .optional()
-      .describe('The device dials in: the TCP port to listen on, or address:port'),
+      .describe('The device connects to the hub: the TCP port to listen on, or address:port'),
     serial: z
       .union(
         [

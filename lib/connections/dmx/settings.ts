@@ -49,7 +49,7 @@ export const settingsSchema = z.strictObject({
       error: ({ input }) => `expected an IPv4 address of this machine, got ${JSON.stringify(input)}`,
     })
     .default('')
-    .describe("The hub's IPv4 address on the lighting network; default: the system decides"),
+    .describe("The hub's IPv4 address on the lighting network; default: chosen by the system"),
   to: z
     .array(
       z.union([z.string().refine((ip) => isIPv4(ip), { error: 'an IPv4 address' }), placeSetting()], {

@@ -33,10 +33,10 @@ const matrixSchema = z.strictObject({
     .string({ error: 'addresses such as "router/out/{n:0..39}"' })
     .describe('The addresses of the parameters for the targets, in order: router/out/{n:0..39}'),
   sources: integerSetting(1, maxSignals).describe('The number of sources'),
-  first: integerSetting(-1_000_000, 1_000_000).default(0).describe('The value that stands for the first source'),
+  first: integerSetting(-1_000_000, 1_000_000).default(0).describe('The value that means the first source'),
   none: integerSetting(-1_000_000, 1_000_000)
     .optional()
-    .describe('The value that stands for no source; default: targets cannot be disconnected'),
+    .describe('The value that means "no source"; default: targets cannot be disconnected'),
   label: z.string({ error: 'text' }).optional().describe('The display name'),
 });
 
@@ -48,7 +48,7 @@ export const settingsSchema = z
       .max(16)
       .default([])
       .describe('Further addresses of the same provider, tried in turn when the address in `tcp` does not answer'),
-    listen: portSetting('Be a provider for consumers on this port, or address:port'),
+    listen: portSetting('Act as a provider for consumers on this port, or address:port'),
     allowFrom: networksSetting('Which consumers may connect to `listen`: addresses and networks; default: everyone'),
     include: globs('Globs for the Parameter IDs that the hub mirrors; default: everything', 'Mixer/**'),
     exclude: globs('Globs for Parameter IDs that the hub leaves out even if `include` matches them', '**/Setup/**'),

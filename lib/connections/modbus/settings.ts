@@ -101,8 +101,8 @@ export const settingsSchema = z
     serial: serialSchema
       .optional()
       .describe('Use a serial port: its path, or { path, baudRate, dataBits, stopBits, parity }'),
-    listen: portSetting('Be a server for clients over TCP on this port, or address:port'),
-    server: z.boolean().default(false).describe('true: be a server at the serial port instead of a client'),
+    listen: portSetting('Act as a server for clients over TCP on this port, or address:port'),
+    server: z.boolean().default(false).describe('true: act as a server on the serial port instead of a client'),
     framing: z
       .enum(['tcp', 'rtu'], { error: 'tcp or rtu' })
       .optional()
@@ -125,7 +125,9 @@ export const settingsSchema = z
       .enum(['read', 'answer'], { error: 'read or answer' })
       .default('read')
       .describe('How a write is confirmed. read: the hub reads the value back; answer: the device accepts the write'),
-    gap: integerSetting(0, 120).default(8).describe('How many unused registers may be read to join two reads into one'),
+    gap: integerSetting(0, 120)
+      .default(8)
+      .describe('How many unused registers may be read to combine two reads into one'),
     maxRegisters: integerSetting(1, 125)
       .default(125)
       .describe('How many registers can be read from the device at once'),
@@ -137,7 +139,7 @@ export const settingsSchema = z
       ),
     window: integerSetting(1, 16).default(1).describe('How many requests may wait for answers over TCP'),
     timeout: durationSetting(10, 60_000).default(1000).describe('How long an answer may take'),
-    retries: integerSetting(0, 10).default(1).describe('How often a request without an answer is sent again'),
+    retries: integerSetting(0, 10).default(1).describe('How many times a request without an answer is sent again'),
     spacing: durationSetting(0, 10_000)
       .optional()
       .describe('The pause before each request; default: 0 over TCP, otherwise 5 ms'),

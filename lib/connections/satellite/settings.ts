@@ -79,8 +79,10 @@ const surfaceSchema = z.strictObject({
 
 export const settingsSchema = z
   .strictObject({
-    listen: portSetting('Accept surfaces over TCP on this port, or address:port; 16622 is usual'),
-    webSocketListen: portSetting('Accept surfaces over WebSocket on this port, or address:port; 16623 is usual'),
+    listen: portSetting('Accept surfaces over TCP on this port, or address:port; the usual port is 16622'),
+    webSocketListen: portSetting(
+      'Accept surfaces over WebSocket on this port, or address:port; the usual port is 16623',
+    ),
     allowFrom: networksSetting('The addresses and networks from which surfaces may connect; default: everyone'),
     surfaces: record(
       z.string().meta({ description: 'The first part of the Parameter IDs; {n:1..4} stands for several surfaces' }),

@@ -128,7 +128,9 @@ const tableSchema = z.strictObject({
   ),
   labels: text('The column whose text starts the label of each parameter'),
   every: durationSetting(100).optional().describe('How often the table is read; default: as for the connection'),
-  maxRows: integerSetting(1, 10_000).default(1000).describe('How many rows are read; further rows are left out'),
+  maxRows: integerSetting(1, 10_000)
+    .default(1000)
+    .describe('The maximum number of rows to read; further rows are left out'),
 });
 export type TableSettings = z.output<typeof tableSchema>;
 
@@ -228,7 +230,7 @@ export const settingsSchema = z
       .describe('How many objects a message to or from the device may contain'),
     window: integerSetting(1, 16).default(1).describe('How many requests may wait for answers'),
     timeout: durationSetting(50, 60_000).default(1000).describe('How long an answer may take'),
-    retries: integerSetting(0, 10).default(2).describe('How often a request without an answer is sent again'),
+    retries: integerSetting(0, 10).default(2).describe('How many times a request without an answer is sent again'),
     onLoss: lossSetting('the device'),
     simulate: z.boolean().default(false).describe('true: run without a device; every write is confirmed immediately'),
   })

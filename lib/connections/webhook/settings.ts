@@ -151,7 +151,7 @@ const targetSchema = z.strictObject({
     .default({})
     .describe('Further headers; secrets as { env } or { file }'),
   secret: secretSetting('a secret').optional().describe('The secret of the signature; as { env } or { file }'),
-  signature: signatureSetting().default('standard').describe('How the hub signs, as in `in`'),
+  signature: signatureSetting().default('standard').describe('How the hub signs; same values as in `in`'),
   description: text().optional().describe('A description of the receiver'),
 });
 

@@ -22,7 +22,7 @@ const customScheme = z
     algorithm: z
       .enum(['sha256', 'sha1', 'sha512'], { error: "'sha256', 'sha1' or 'sha512'" })
       .default('sha256')
-      .describe('The hash of the HMAC'),
+      .describe('The hash function of the HMAC'),
     encoding: z
       .enum(['hex', 'base64'], { error: "'hex' or 'base64'" })
       .default('hex')

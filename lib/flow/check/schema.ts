@@ -107,7 +107,7 @@ export const flowFileSchema = z.strictObject(
     describe: record(z.string(), about)
       .default({})
       .describe("Metadata of parameters, by address or glob: { 'desk/level': { label: 'Mic 1', unit: 'dB' } }"),
-    shadow: shadow.describe('true: all rules of the file are shadow rules'),
+    shadow: shadow.describe('true: all rules of the file run in shadow'),
     instances: z.unknown().optional().describe('Instances of templates. Each is a flow file'),
   },
   { error: 'an object such as { connections: { … }, rules: [ … ] }' },
