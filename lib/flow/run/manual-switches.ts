@@ -1,6 +1,6 @@
 // Switches by operators that override the flow files: rules switched off or on, connections stopped or started. A switch ends with the hub
 // or when the source text changes. A switch with a term outlasts both, until a time or permanently. Whenever a rule or connection follows
-// its flow file again, the log and the audit record this.
+// its flow file again, this is recorded in the log and in the audit.
 
 import type { SchedulerLike, Subscription } from 'rxjs';
 import type { Log } from '../../connections/connection.ts';
