@@ -15,7 +15,7 @@ export const maxTextLength = 65_536;
  */
 const numberText = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 
-/** Converts an input to the value type (D-02). Errors: `not-convertible`; the message contains the expected type and the input. */
+/** Converts an input to a value type (D-02). Errors: `not-convertible`; the message contains the expected type and the input. */
 export function convert(type: ValueType, input: unknown): Value {
   switch (type) {
     case 'I':
@@ -37,7 +37,7 @@ export function convert(type: ValueType, input: unknown): Value {
   }
 }
 
-/** Returns whether a value has the type, in the form returned by a conversion. The value of a trigger is 1. */
+/** Returns whether a value has the given type, in the form that a conversion returns. The value of a trigger is 1. */
 export function isValueOf(type: ValueType, value: unknown): value is Value {
   switch (type) {
     case 'I':

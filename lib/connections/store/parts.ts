@@ -8,8 +8,8 @@ import type { ConnectionEvent } from '../connection.ts';
 import { StateReporter } from './keeper.ts';
 
 /**
- * A part of a store. A part emits its state soon after the subscription; the store has started once all parts have done so. After an error,
- * the store subscribes again, after 1 s, 2 s, … 30 s. Cold; never completes.
+ * A part of a store. A part emits its state soon after it is subscribed to; the store has started once all parts have done so. If a part
+ * errors, the store subscribes to it again after a pause of 1 s, 2 s, … 30 s. Cold; never completes.
  */
 export type Part = Observable<ConnectionEvent>;
 

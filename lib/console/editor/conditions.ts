@@ -141,7 +141,7 @@ function splitAt(expression: string, operator: '&&' | '||'): string[] | undefine
   return depth === 0 && quote === undefined ? parts : undefined;
 }
 
-/** Renames a name in an expression, but not within strings. */
+/** Replaces a name in an expression with another name, but not within strings. */
 export function renameIn(expression: string, from: string, to: string): string {
   return expression.replace(/'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|(?<![\w.])[A-Za-z_]\w*/g, (part) =>
     part === from ? to : part,

@@ -6,7 +6,7 @@ import type { LogEntry, LogPage } from '../../wire/http/operation.ts';
 /** A log entry, or the line that marks a restart of a hub without a store. A hub with a store logs its restart itself. */
 export type LogLine = LogEntry | 'restarted';
 
-/** The lines that the page holds: at most as many as the number of entries that the hub keeps. */
+/** The lines that the page holds: no more than the number of entries that the hub keeps. */
 export interface Held {
   readonly lines: readonly LogLine[];
   /** The id of the numbering of the entries; undefined if no entries have been requested since a restart. */
@@ -58,8 +58,8 @@ export interface Filter {
 }
 
 /**
- * Returns whether a line has at least the given level and matches the text, source and day. Restarts are always shown, except for restarts
- * on other days.
+ * Returns whether a line has at least the given level and matches the text, source and day. A restart is shown regardless of level, text
+ * and source, unless it happened on another day.
  */
 export function isShown(line: LogLine, { level, text, source, day }: Filter): boolean {
   if (line === 'restarted') return day === undefined;

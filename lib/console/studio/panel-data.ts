@@ -235,7 +235,7 @@ export function readPath(text: string): Path | undefined {
   return path;
 }
 
-/** Applies edits to the data of a panel. An edit that does not fit changes nothing, because the hub reports the error. */
+/** Applies edits to the data of a panel. An edit that does not fit is ignored here, because the hub reports the error. */
 export function applyOps(data: unknown, ops: readonly Op[]): unknown {
   return ops.reduce((now, op) => {
     const path = readPath(op.path);

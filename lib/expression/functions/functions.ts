@@ -133,7 +133,7 @@ function toFlag(text: string): boolean {
   throw new Error(`bool: expected "true" or "false", got ${describe(text)}`);
 }
 
-/** The functions that the documentation lists, in its order. */
+/** The functions that the documentation lists, in the same order. */
 export const documentedFunctions: readonly FunctionType[] = [
   ...numberFunctions,
   ...conversionFunctions,

@@ -15,7 +15,7 @@ import { flowFileSchema, flowProgramSchema } from './schema.ts';
 import { type FindDeclaration, SourceLocation } from './source-location.ts';
 import { checkTests, type Testable } from './tests/tests.ts';
 
-/** Checks flow files together. The plan contains everything that has no errors; run the plan only if there are no mistakes. */
+/** Checks flow files together. The plan contains everything that has no errors; do not run the plan if there are any errors. */
 export function checkFlowFiles(
   files: readonly FlowFile[],
   types: ReadonlyMap<string, AnyConnectionType>,

@@ -168,7 +168,10 @@ function createEdgeTrigger(read: (value: boolean) => boolean): Logic {
   };
 }
 
-/** The kind of an argument, which determines its valid values: literals within bounds, and names of values with one of the types. */
+/**
+ * The kind of an argument, which determines its valid values: literals within its bounds, and the names of values that have one of its
+ * types.
+ */
 export interface ArgumentKind {
   readonly types: readonly ValueType[];
   readonly expected: string;

@@ -206,7 +206,7 @@ export function countAtLeast({ database }: Moment, series: Series, { from, to }:
 }
 
 /**
- * Returns the length of the buckets for a number of points, in milliseconds. The buckets are made longer if only longer spans are
+ * Returns the bucket length for the given number of points, in milliseconds. The buckets are made longer if only longer spans are
  * available, or if there are too many changes.
  */
 export function chooseStep(
