@@ -24,7 +24,7 @@ const consolePath = '/hub/console/';
 
 const about = { method: 'GET', need: 'entry', tag: 'pages' } as const;
 const isTheSame = 'The file has not changed: If-None-Match or If-Modified-Since applies';
-/** The successful answers to a request for a file, by status. */
+/** The successful answers to a request for a file, keyed by status. */
 const fileAnswers = {
   200: { description: 'The file', content: { '*/*': undefined } },
   206: { description: 'The requested range of the file', content: { '*/*': undefined } },

@@ -64,10 +64,10 @@ export interface About {
   readonly id: string;
   readonly tag: Tag;
   readonly summary: string;
-  /** The descriptions of the path parameters, by their names in the braces. */
+  /** The descriptions of the path parameters, keyed by their names in the braces. */
   readonly names?: Readonly<Record<string, string>>;
   readonly query?: z.ZodObject;
-  /** The reasons for errors, by HTTP status. Errors that any request may cause are omitted. */
+  /** The reasons for errors, keyed by HTTP status. Errors that any request may cause are omitted. */
   readonly errors?: Readonly<Record<number, string>>;
 }
 
@@ -75,11 +75,11 @@ export interface Endpoint extends About {
   readonly method: 'GET' | 'POST';
   /** If true, GET has an effect, so requests from pages of other sites are refused, and HEAD is not supported. */
   readonly getWrites?: true;
-  /** The schemas of the request body, by media type. */
+  /** The schemas of the request body, keyed by media type. */
   readonly body?: Readonly<Record<string, z.ZodType>>;
   /** If true, the work for a request is traced as part of the trace to which the request belongs. */
   readonly isTraced?: true;
-  /** The successful answers, by HTTP status. */
+  /** The successful answers, keyed by HTTP status. */
   readonly answers: Readonly<Record<number, AnswerInfo>>;
   /** Returns whether a server with these settings has the endpoint; if omitted, every server has the endpoint. */
   readonly isThere?: (settings: Settings) => boolean;
@@ -101,7 +101,7 @@ type Tag = keyof typeof tags;
 interface AnswerInfo {
   readonly description: string;
   readonly headers?: readonly string[];
-  /** The schemas of the body, by media type; undefined stands for any bytes. */
+  /** The schemas of the body, keyed by media type; undefined stands for any bytes. */
   readonly content?: Readonly<Record<string, z.ZodType | undefined>>;
 }
 

@@ -77,7 +77,7 @@ async function reload(hub: HubPort, by: Origin, inShadow: boolean): Promise<Relo
   }
 }
 
-/** Converts a report of rules in shadow to the form that clients receive, with ISO 8601 times. */
+/** Converts a report on rules in shadow to the form that clients receive, with ISO 8601 times. */
 export function describeShadow({ since, deviations, ...report }: model.ShadowReport): ShadowReport {
   return {
     ...report,

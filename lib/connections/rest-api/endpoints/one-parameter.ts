@@ -62,7 +62,7 @@ export class ParameterReader {
   /** The principal that sent the last request; `#lastPaths` contains the principal's paths. */
   #last: Principal | undefined;
   #lastPaths = new Map<string, KnownPath>();
-  /** Short bodies as bytes, by their text. Only the first `maxBodies` bodies are cached. */
+  /** Short bodies as bytes, keyed by their text. Only the first `maxBodies` bodies are cached. */
   readonly #bodies = new Map<string, ArrayBuffer>();
 
   /**

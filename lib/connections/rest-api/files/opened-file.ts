@@ -44,7 +44,7 @@ interface KnownFiles {
   readonly installation: Installation;
   readonly until: number;
   readonly ids: ReadonlySet<string>;
-  /** The names of private files, by the real path of their folder. */
+  /** The names of private files, keyed by the real path of their folder. */
   readonly names: ReadonlyMap<string, readonly string[]>;
   readonly folders: readonly KnownFolder[];
 }

@@ -75,7 +75,7 @@ export function noSuchFile(path: string): HubError {
   return new HubError('not-found', `${path}: no such file`);
 }
 
-/** The disk that contains the files, and the queue and share to which the work is charged. */
+/** The disk that contains the files, the queue that schedules the work, and the share to which the work is charged. */
 export interface FileService extends Paced {
   readonly disk: Disk;
   readonly log: Log;

@@ -1,6 +1,6 @@
 // The name of a browser as people know it, from the `User-Agent` header.
 
-/** The names by browser and system. There are few different names, so all clients with the same browser share one string. */
+/** The names, keyed by browser and system. There are few different names, so all clients with the same browser share one string. */
 const names = new Map<string, string>();
 
 /**

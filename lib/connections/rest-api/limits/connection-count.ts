@@ -65,7 +65,7 @@ class AddressCensus {
   readonly #portOf: () => number;
   /** An upper bound on the number of connections of each address. */
   #atMost = new NetworkCounts();
-  /** The connections opened since the list was last requested, by network. */
+  /** The connections opened since the list was last requested, counted by network. */
   #since = new NetworkCounts();
   #connected = 0;
   #askedAtMs = Number.NEGATIVE_INFINITY;

@@ -7,7 +7,7 @@ import { shownAddress } from '../proxies/ip-address.ts';
 import { type Limit, type LimitName, limits, limitTable } from './client-limits.ts';
 
 export interface LimitHits {
-  /** The number of hits, by limit, of all limits whose hits the hub can see. */
+  /** The number of hits for each limit whose hits the hub can see. */
   readonly counts: Readonly<Partial<Record<LimitName, number>>>;
   /** Counts and logs a hit by the client with this address. */
   add(limit: LimitName, address: string): void;

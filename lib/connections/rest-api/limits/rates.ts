@@ -151,7 +151,7 @@ export function shareOf({ name }: { readonly name: string }, address: string): s
 
 export class WriteCounts {
   taken = 0;
-  /** The number of refused writes, by error code. */
+  /** The number of refused writes, keyed by error code. */
   readonly refused = new Map<ErrorCode | 'internal', number>();
 
   refuse(error: unknown): void {

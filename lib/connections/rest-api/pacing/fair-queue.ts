@@ -60,8 +60,8 @@ class Queue<Key, One extends Waiting> {
   /** The total, in milliseconds, of the share or line that had the last slice, which is where a newcomer begins. */
   #usedMs = 0;
   /**
-   * The totals of shares or lines that left while others were waiting, by key. Without these totals, leaving after each slice would make a
-   * share a newcomer each time.
+   * The totals of shares or lines that left while others were waiting, keyed like the queue. Without these totals, leaving after each slice
+   * would make a share a newcomer each time.
    */
   readonly #left = new Map<Key, number>();
   #sweepAt = mostRemembered;
@@ -123,7 +123,9 @@ function isBefore(one: Waiting, other: Waiting): boolean {
 
 export class FairQueue {
   readonly #round: Round;
-  /** The waiting shares by name. There are at most as many lines as connections. A line without tasks remains until its next slice. */
+  /**
+   * The waiting shares, keyed by name. There are at most as many lines as connections. A line without tasks remains until its next slice.
+   */
   readonly #shares = new Queue<string, Share>();
   /** The number of the last round in which work was done immediately. */
   #lastRound = 0;
@@ -186,8 +188,8 @@ export class FairQueue {
   }
 
   /**
-   * Returns whether the changes of a line, or of a share's requests, recently took a long time to publish, so that the sender's tasks have
-   * to wait for their slices.
+   * Returns whether the changes of a line, or of a share's requests, recently took a long time to publish; the sender's tasks then have to
+   * wait for their slices.
    */
   mustWait(sender: object | string): boolean {
     if (this.#publishers.size === 0) return false;

@@ -6,13 +6,13 @@ import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
 import { Durations } from '../../../model/time/duration.ts';
 import type { Value } from '../../../model/value.ts';
 
-/** Receives the changes of one parameter for one subscriber. */
+/** Receives the changes to one parameter for one subscriber. */
 export interface Observer {
   readonly subscriber: Subscriber;
   notify(change: Change): void;
 }
 
-/** A group of sockets that receives the changes of all parameters that it matches. */
+/** A group of sockets that receives the changes to all parameters that it matches. */
 export interface Subscriber {
   matches(parameter: Parameter): boolean;
   /** Creates the observer for the channel of a matching parameter. The fan-out calls this method once for each matching parameter. */
@@ -51,7 +51,7 @@ export class FanOut {
    * the firings of triggers.
    */
   readonly lost = { values: 0, fires: 0 };
-  /** The number of changes, by the kind of their origin. */
+  /** The number of changes for each kind of origin. */
   readonly changes: Record<Origin['kind'], number> = { client: 0, connection: 0, rule: 0, restored: 0 };
 
   join(subscriber: Subscriber): void {

@@ -23,10 +23,10 @@ export class Directory {
   readonly stranger: SignedInUser;
   #accounts = new Map<string, Account>();
   #byToken = new Map<string, Account>();
-  /** The users who sent a token, by `Authorization` header. */
+  /** The users who sent a token, keyed by `Authorization` header. */
   readonly knownByToken = new KnownHeaders();
   readonly #knownByPassword = new KnownHeaders();
-  /** The principals by account and device: one for each account, and one for each device of an account. */
+  /** The principals, keyed by account and device: one for each account, and one for each device of an account. */
   readonly #signedIn = new Map<Account, Map<string | undefined, SignedInUser>>();
   #anonymous: Account | undefined;
 

@@ -221,7 +221,7 @@ const quickQueue = new PasswordQueue();
 
 /** Compares passwords with the password in the settings. Errors of both methods: `unavailable` if too many comparisons are waiting. */
 export interface PasswordCheck {
-  /** Whether the setting contains a hash, so that a comparison takes a long time. */
+  /** Whether the setting contains a hash, in which case a comparison takes a long time. */
   readonly isHashed: boolean;
   /** Returns whether the password is right; returns a promise if the comparison has to wait. */
   isRight(password: string, asker: Asker): boolean | Promise<boolean>;

@@ -9,7 +9,7 @@ export interface Principal {
   readonly name: string;
   /** The ID of the device from whose token the principal was recognized; undefined if the principal did not sign in on a device. */
   readonly device: string | undefined;
-  /** The rights of the principal; undefined if the hub is open, so that every client may do everything. */
+  /** The rights of the principal; undefined if the hub is open and every client may do everything. */
   readonly rights: Rights | undefined;
   /**
    * The key of the filter for readable parameters. Principals with the same key may read the same parameters, and can therefore share the

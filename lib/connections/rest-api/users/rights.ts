@@ -19,7 +19,7 @@ export class Rights {
   /** A key that is equal for principals that may read and write the same parameters. */
   readonly key: string;
   readonly settings: RightSettings & Pick<UserSettings, 'manage' | 'metrics' | 'edit'>;
-  /** Whether all addresses may be read, so that no address has to be checked. */
+  /** Whether all addresses may be read, in which case no address has to be checked. */
   readonly readsAll: boolean;
   /** The filter for readable addresses, which is only applied to existing parameters. */
   readonly reads: Filter;

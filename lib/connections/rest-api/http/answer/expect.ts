@@ -30,7 +30,7 @@ export function letSend(response: HttpResponse): void {
   response.hasContinued = true;
 }
 
-/** Returns whether `100 Continue` has been sent, so that the status of the answer must be written as a header. */
+/** Returns whether `100 Continue` has been sent, in which case the status of the answer must be written as a header. */
 export function hasContinued(response: HttpResponse): boolean {
   return response.hasContinued === true;
 }

@@ -40,7 +40,7 @@ const tokenForm = /^[\w-]{43}$/;
 
 export class Entry {
   readonly #options: EntryOptions;
-  /** The signed-in users, by the value of the `Cookie` header. */
+  /** The signed-in users, keyed by the value of the `Cookie` header. */
   readonly #known = new KnownHeaders();
 
   constructor(options: EntryOptions) {

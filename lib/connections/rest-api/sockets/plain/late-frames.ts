@@ -28,7 +28,7 @@ export interface Listener {
   /** The number of the first late frame that the listener receives: earlier frames were already waiting when the listener joined. */
   readonly liveFrom: number;
   sendLate(frame: Uint8Array): void;
-  /** Called when waiting frames have been dropped, so that this listener has to catch up. */
+  /** Called when waiting frames have been dropped and this listener has to catch up. */
   missLate(): void;
 }
 

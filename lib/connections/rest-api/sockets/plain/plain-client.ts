@@ -117,7 +117,7 @@ export class PlainClient implements Session, Task, Listener {
     else this.#context.queue.do(this);
   }
 
-  /** Whether the client's last list has not been written completely, so that the client's next messages wait. */
+  /** Whether the client's last list has not been written completely, in which case the client's next messages wait. */
   get isBusy(): boolean {
     return this.#list !== undefined;
   }

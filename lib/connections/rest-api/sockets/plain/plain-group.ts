@@ -54,7 +54,7 @@ class PlainGroup implements Subscriber, Audience {
 }
 
 /**
- * Passes the changes of one parameter to a group. A single object handles the changes, because each further object costs another memory
+ * Passes the changes to one parameter on to a group. A single object handles the changes, because each further object costs another memory
  * access.
  */
 class PlainObserver implements Observer {

@@ -57,7 +57,7 @@ export class CatchUp {
     if (fresh.length > 0) this.#definitions = parametersOf(sources.hub, fresh);
   }
 
-  /** Whether there are no snapshots, so that only `end` messages remain to be sent. */
+  /** Whether there are no snapshots, in which case only `end` messages remain to be sent. */
   get isEmpty(): boolean {
     return this.#snapshots.length === 0;
   }

@@ -52,7 +52,7 @@ export class Losses {
     if (counts !== undefined) for (const channel of channels) counts.set(channel, (counts.get(channel) ?? 0) + 1);
   }
 
-  /** Ends counting for the client of a segment; returns the number of changes that the client has missed, by channel. */
+  /** Ends counting for the client of a segment; returns the number of changes that the client has missed, keyed by channel. */
   take(segment: Segment): Map<GroupChannel, number> {
     const place = this.#segments.indexOf(segment);
     const missed = new Map<GroupChannel, number>();
@@ -92,7 +92,8 @@ const nothing: ReadonlyMap<Channel, number> = new Map();
  */
 export class Missed {
   /**
-   * The number of missed changes, by channel. The group bounds the number of counts by closing the clients that have been full for longest.
+   * The number of missed changes, keyed by channel. The group bounds the number of counts by closing the clients that have been full for
+   * longest.
    */
   #counts: Map<Channel, number> | undefined = undefined;
 
@@ -107,7 +108,7 @@ export class Missed {
     return fires;
   }
 
-  /** Counts missed changes of a parameter. If the client wants only the newest value of the parameter, the count stays at one. */
+  /** Counts missed changes to a parameter. If the client wants only the newest value of the parameter, the count stays at one. */
   note({ channel, outbox }: GroupChannel, count: number): void {
     const isCounted = isTrigger(channel.parameter) || outbox.delivery === 'all';
     this.#counts ??= new Map();

@@ -94,7 +94,7 @@ interface Behind {
   readonly sinceMs: number;
   /**
    * Counts the member's missed changes together with the missed changes of other members. Undefined if some of the waiting changes are not
-   * for this member, so that its missed changes are counted separately.
+   * for this member; its missed changes are then counted separately.
    */
   segment: Segment | undefined;
 }

@@ -232,8 +232,8 @@ function putFires(packer: Packer, fires: readonly GroupChannel[], span: Span | u
 }
 
 /**
- * The binary logarithm of the number of characters in a string that count as one more change: 64 characters, so that at most 4 Mi
- * characters wait.
+ * The binary logarithm of the number of characters in a string that count as one more change: 64 characters, so at most 4 Mi characters
+ * wait.
  */
 const textShift = 6;
 
@@ -307,11 +307,11 @@ export class AllOutbox extends Outbox {
 /** An object that keeps changes until they are sent. */
 export interface ChangeKeeper {
   readonly delivery: Delivery;
-  /** Adds a change; `isFirst` means that no other change of this parameter is waiting. */
+  /** Adds a change; `isFirst` means that no other change to this parameter is waiting. */
   put(channel: GroupChannel, change: Change, isFirst: boolean): void;
 }
 
-/** Puts the changes of one parameter into an outbox of a group, and tracks whether a change is waiting. */
+/** Puts the changes to one parameter into an outbox of a group, and tracks whether a change is waiting. */
 export class GroupChannel implements Observer {
   readonly subscriber: Subscriber;
   readonly channel: Channel;
@@ -325,7 +325,7 @@ export class GroupChannel implements Observer {
     this.outbox = outbox;
   }
 
-  /** Whether a change of the parameter is waiting. */
+  /** Whether a change to the parameter is waiting. */
   get isPending(): boolean {
     return this.#isPending;
   }
