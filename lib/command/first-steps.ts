@@ -10,7 +10,7 @@ export const defaultFolder = 'flows';
 
 const demo = join(import.meta.dirname, '../../flows/demo.json5');
 
-/** Returns how a user calls this command line in a folder: `patchbay`, `npx patchbay-hub` or `node lib/main.ts`. */
+/** Returns the command with which a user runs this program in a folder: `patchbay`, `npx patchbay-hub` or `node lib/main.ts`. */
 export function calledAs(program: string, folder: string): string {
   if (basename(program) !== 'patchbay') return `node ${quoted(relative(folder, program))}`;
   return /node_modules[\\/]\.bin[\\/]/.test(program) ? 'npx patchbay-hub' : 'patchbay';

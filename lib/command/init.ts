@@ -80,7 +80,7 @@ export interface InitOptions extends Place {
   ask?(recipe: Recipe): Promise<ReadonlyMap<string, string>>;
 }
 
-/** The files to create, by their path within the folder, and the hints to print afterwards. */
+/** The files to create, keyed by their path within the folder, and the hints to print afterwards. */
 interface Making {
   readonly files: ReadonlyMap<string, string>;
   /** The commands with which the user can try the result. */

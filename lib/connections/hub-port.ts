@@ -161,7 +161,7 @@ export interface MessageTotals {
   readonly pending: number;
 }
 
-/** The times of a schedule, in a form that can be displayed. */
+/** The times of a schedule, in a form suitable for display. */
 export interface Agenda {
   readonly zone: string;
   /**

@@ -153,7 +153,7 @@ export interface Target {
 
 export interface OutboxOptions {
   readonly context: Pick<ConnectionContext<unknown>, 'scheduler' | 'timeOfDay' | 'memory' | 'log' | 'own'>;
-  /** The target of each message, by the message's name in the settings. */
+  /** The target of each message, keyed by the message's name in the settings. */
   readonly targets: ReadonlyMap<string, Target>;
   /** The state that `stop` returned in the previous run. */
   readonly left: unknown;

@@ -34,7 +34,7 @@ export interface LinkEvents {
 
 /** The close code for a link that broke without a close frame (RFC 6455 section 7.1.5). */
 const brokenCode = 1006;
-/** What the hub refuses permanently, by the HTTP status of the refusal. */
+/** What the hub refuses permanently, keyed by the HTTP status of the refusal. */
 const refusals: ReadonlyMap<number | undefined, string> = new Map([
   [401, 'these credentials'],
   [403, 'this origin or host name'],

@@ -10,7 +10,7 @@ export interface Change {
   readonly value: Value | undefined;
 }
 
-/** Collects the changes of parameters, and emits them as one batch. */
+/** Collects the changes to parameters, and emits them as one batch. */
 export interface Follower {
   readonly parameters: Map<string, ReplicaParameter>;
   /** Whether there are changes to emit. */

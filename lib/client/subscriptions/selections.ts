@@ -45,7 +45,7 @@ interface Shared {
 
 export class Selections {
   readonly #options: SelectionsOptions;
-  /** The selections that have subscribers, by request. */
+  /** The selections that have subscribers, keyed by request. */
   readonly #shared = new Map<string, Shared>();
 
   constructor(options: SelectionsOptions) {

@@ -38,7 +38,7 @@ export function describeStaleness(since: IsoTime): string {
   return `the value may be outdated: its device has been offline since ${localTime(since)}`;
 }
 
-/** Interprets a time without a zone in the user's time zone, not in the hub's time zone. All other strings are returned unchanged. */
+/** Interprets a time without a zone as a time in the user's time zone rather than the hub's. All other strings are returned unchanged. */
 export function withZone(text: string): string {
   const time = /T.*(?:Z|[+-]\d\d:\d\d)$/.test(text) ? undefined : readIsoTime(text);
   return time === undefined ? text : new Date(time).toISOString();

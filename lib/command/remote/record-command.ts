@@ -1,5 +1,5 @@
-// `patchbay record`: records all outside events of a running hub in a file, line by line, so that written lines survive if the command is
-// killed. `patchbay replay` runs flows on the recording.
+// `patchbay record`: records all events that reach a running hub from outside in a file, line by line, so that written lines survive if
+// the command is killed. `patchbay replay` runs flows on the recording.
 import { open } from 'node:fs/promises';
 import { counted, fixedText, groupDigits } from '../../model/digits.ts';
 import { messageOf } from '../../model/error.ts';
@@ -38,8 +38,8 @@ interface RecordOptions extends RemoteOptions {
 }
 
 /**
- * Records the outside events of a hub until the command is stopped, the time limit is reached or the file is full. Errors: any error from
- * the hub or the file, and a lost connection.
+ * Records the events that reach a hub from outside until the command is stopped, the time limit is reached or the file is full. Errors: any
+ * error from the hub or the file, and a lost connection.
  */
 export async function record(
   file: string,

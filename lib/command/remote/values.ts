@@ -129,8 +129,8 @@ function readValue(address: string, text: string | undefined, type: ValueType | 
 }
 
 /**
- * Prints the value of a parameter as soon as it is known, and every change until the command is stopped. While the output is not read, only
- * the newest value is kept. Errors: the same as for `get`, and a lost connection.
+ * Prints the value of a parameter as soon as it is known, and every change until the command is stopped. While the output is not being
+ * read, only the newest value is kept. Errors: the same as for `get`, and a lost connection.
  */
 export async function watch(
   address: string,

@@ -102,8 +102,8 @@ interface ModuleRecord {
 }
 
 /**
- * The records by the log of a supervised connection, which all runs of the connection share. If an operator starts the connection again, or
- * its settings change, it has a new log, and therefore another chance.
+ * The records, keyed by the log of a supervised connection, which all runs of the connection share. If an operator starts the connection
+ * again, or its settings change, it has a new log, and therefore another chance.
  */
 const records = new WeakMap<object, ModuleRecord>();
 

@@ -26,7 +26,7 @@ export interface Read {
   /** Computes the value; undefined if the pattern itself contains the name `value`. */
   readonly value: Compute | undefined;
   readonly where: readonly (readonly [name: string, compute: Compute])[];
-  /** Whether the message only announces a discovered parameter, so that the session must ask for its value. */
+  /** Whether the message only announces a discovered parameter, in which case the session must ask for its value. */
   readonly isFinding: boolean;
   /** The faster way to read the message; undefined if values must be computed or parameters are discovered. */
   readonly plain: PlainRead | undefined;

@@ -38,7 +38,7 @@ export class Readings {
   readonly #events: ReadingEvents;
   /** The values that a pattern without expressions has read from the current message. The list is reused for every message. */
   readonly #values: (Value | undefined)[] = [];
-  /** The discovered parameters of each family, by the family's `keyOf` for their variables. */
+  /** The discovered parameters of each family, keyed by the family's `keyOf` for their variables. */
   readonly #discoveredOf = new Map<Family, Map<string, Instance>>();
   #discovered = 0;
   /** The number of the message that is being read. */

@@ -110,9 +110,9 @@ export class Session {
   #fault: Pick<Compiled['faults'][number], 'reason'> | undefined;
   // HTTP
   readonly #stream: EventStream | undefined;
-  /** The ETag of the last answer to each question, by the question's text. */
+  /** The ETag of the last answer to each question, keyed by the question's text. */
   readonly #etags = new Map<string, string>();
-  /** The encoded requests, by the text of the request. */
+  /** The encoded requests, keyed by the text of the request. */
   readonly #requestBytes = new KeptResults<Buffer>(maxKeptRequests);
   readonly #lastAnswers = new LastAnswers();
   /** The tokens that the greeting has received, which must be masked in wire traces. */

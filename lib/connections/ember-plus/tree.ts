@@ -18,7 +18,7 @@ export interface Branch {
   readonly number: number;
   readonly contents: Contents;
   readonly children: Map<number, Shown>;
-  /** The child nodes, by the segment of the address. */
+  /** The child nodes, keyed by the segment of the address. */
   readonly nodes: Map<string, Branch>;
   readonly watchers: Set<Consumer>;
   /** The highest number that has been assigned to a child, including removed children. */

@@ -60,7 +60,7 @@ class Session {
   /** The codes of keys that the previous process may have left down. */
   readonly #leftDown: readonly number[];
   readonly #toProcess$ = new Subject<ToProcess>();
-  /** The reasons why combinations cannot be used, by combination. */
+  /** The reasons why combinations cannot be used, keyed by combination. */
   #reasons: ReadonlyMap<string, string> = new Map();
   /** What the process is currently doing, described for operators. */
   readonly #doing$ = new BehaviorSubject('starting');

@@ -42,7 +42,7 @@ export const writeFunctions = { coil: { one: 5, several: 15 }, holding: { one: 6
 export const mostRead: Readonly<Record<Table, number>> = { coil: 2000, discrete: 2000, holding: 125, input: 125 };
 export const mostWritten = { coil: 1968, holding: 123 } as const;
 
-/** The meanings of the Modbus exceptions, by exception code. */
+/** The meanings of the Modbus exceptions, keyed by exception code. */
 const exceptions: Readonly<Record<number, string>> = {
   1: 'illegal function: the device does not support this request',
   2: 'illegal data address: the device has no such address',

@@ -207,7 +207,7 @@ export function acceptValue(item: Item, input: unknown): Value {
 
 // Registers and values
 
-/** The lowest and highest numbers that the registers can hold, by register type. */
+/** The lowest and highest numbers that the registers can hold, keyed by register type. */
 const ranges = {
   u16: [0, 0xffff],
   i16: [-0x8000, 0x7fff],

@@ -73,7 +73,7 @@ interface Wanted {
 
 export class Writes {
   readonly #options: WritesOptions;
-  /** The items that can be written together with their neighbours, by unit, table and address. */
+  /** The items that can be written together with their neighbours, keyed by unit, table and address. */
   readonly #byPlace = new Map<string, Item>();
   readonly #waiting = new Map<Item, Write>();
   readonly #wanted = new Map<Item, Wanted>();

@@ -90,7 +90,7 @@ export interface Filter {
   readonly isRetainedWanted: boolean;
 }
 
-/** The reasons why a broker refuses a connection, by reason code (MQTT 5) or return code (MQTT 3.1.1). */
+/** The reasons why a broker refuses a connection, keyed by reason code (MQTT 5) or return code (MQTT 3.1.1). */
 const refusals: Readonly<Record<number, string>> = {
   2: 'the broker refuses the client ID',
   3: 'the broker is not available',

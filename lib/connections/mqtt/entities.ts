@@ -135,7 +135,7 @@ function addAction(entity: Entity): void {
   entity.add({ type: 'S', name: 'action', state: 'action_topic', template: 'action_template' });
 }
 
-/** The functions that add the parameters of an entity, by kind of entity. */
+/** The functions that add the parameters of an entity, keyed by kind of entity. */
 const describers: Readonly<Record<string, (entity: Entity) => void>> = {
   binary_sensor: (entity) => entity.add({ type: 'B', ...state, words: entity.words }),
   sensor(entity) {

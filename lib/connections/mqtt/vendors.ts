@@ -270,10 +270,10 @@ const shellyParts: Readonly<Record<string, readonly ShellyPart[]>> = {
   em: phases,
   em1: [{ name: 'power', path: ['act_power'], type: 'F', unit: 'W' }, ...meters],
 };
-/** The commands for components that report no state, by component. */
+/** The commands for components that report no state, keyed by component. */
 const shellyCommands: Readonly<Record<string, readonly string[]>> = { cover: ['open', 'close', 'stop'] };
 
-/** The parameters of first-generation devices, by the topic below `shellies/<id>/`. */
+/** The parameters of first-generation devices, each with its topic below `shellies/<id>/`. */
 const firstParts: readonly (readonly [pattern: RegExp, type: ValueType, about: About, command?: string])[] = [
   [/^(?:relay|light|color|white)\/\d+$/, 'B', {}, 'command'],
   [/^input\/\d+$/, 'B', {}],

@@ -105,7 +105,7 @@ function encode(red: number, green: number, blue: number): number {
 const maxKeptShades = 256;
 const keptShades = new Map<string, Uint32Array>();
 
-/** Returns the pixels between two colours in the form `#rrggbb`, by the opacity of the second one, from 0 to 255. */
+/** Returns the pixels between two colours in the form `#rrggbb`, one for each opacity of the second colour, from 0 to 255. */
 function shadesOf(under: string, over: string): Uint32Array {
   const colors = under + over;
   let shades = keptShades.get(colors);

@@ -137,7 +137,7 @@ export function communityEnvelope(text: string): Envelope {
 
 const { unknownEngine, notInTimeWindow } = usmCounters;
 
-/** Why a device refuses requests, by the counter in the device's report. */
+/** Why a device refuses requests, keyed by the counter in the device's report. */
 const refusals: Readonly<Record<string, (user: string) => string>> = {
   [usmCounters.wrongLevel]: (user) =>
     `the device does not accept the security level of user ${user}; check auth and priv`,

@@ -32,7 +32,8 @@ const maxWrittenBytes = 1400;
 /** The notifications that set a parameter. */
 export interface TrapRule {
   /**
-   * The value that each notification stands for, by the notification's OID; undefined if the value comes from an object, and for a trigger.
+   * The value that each notification stands for, keyed by the notification's OID; undefined if the value comes from an object, and for a
+   * trigger.
    */
   readonly values: ReadonlyMap<string, Value | undefined>;
   /** The values that objects in the notification must have, as text. */

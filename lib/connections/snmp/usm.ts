@@ -90,7 +90,7 @@ export class User {
     return createHmac(hash, this.#keysOf(engineId).auth).update(message).digest().subarray(0, digestBytes);
   }
 
-  /** Encrypts a scoped PDU for an engine at a time on the engine's clock. Returns the salt as well. */
+  /** Encrypts a scoped PDU for an engine at a given time on the engine's clock. Returns the salt as well. */
   encrypt(engineId: Buffer, boots: number, timeS: number, plain: Buffer): { salt: Buffer; bytes: Buffer } {
     const { cipher } = privProtocols[this.settings.priv!];
     const salt = randomBytes(8);

@@ -4,7 +4,7 @@
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 
-/** The link layer of a protocol, which acknowledges and repeats frames. */
+/** The link layer of a protocol, which acknowledges and retransmits frames. */
 export interface LinkCodec {
   /** Handles a received frame. Returns the message in the frame, or undefined if it contains no message. */
   received(frame: Buffer): Buffer | undefined;

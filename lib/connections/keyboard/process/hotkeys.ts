@@ -6,8 +6,8 @@ import { messageOf } from '../../../model/error.ts';
 import { modifiers, physicalKeys } from '../key-table.ts';
 
 /**
- * Receives key events, which contain key codes. `names` contains all names that the key has at the moment when it goes down, including
- * modifiers with their side.
+ * Receives key events, which contain key codes. `names` contains all names that the key has when it goes down, including modifiers with
+ * their side.
  */
 export interface KeyListener {
   down(code: number, names: readonly string[]): void;

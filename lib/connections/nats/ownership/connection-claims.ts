@@ -39,7 +39,7 @@ const disputeMs = 4000;
 const maxClaims = 5000;
 const tooManyClaims = `expected at most ${maxClaims} connections in the domain, got one more`;
 
-/** The content of the claims register: the names of the hubs by Connection ID. */
+/** The content of the claims register: the names of the hubs, keyed by Connection ID. */
 export type ClaimList = Readonly<Record<string, string>>;
 
 /** Parses the content of the register. Errors: `Error` if the content is not a list of claims. */

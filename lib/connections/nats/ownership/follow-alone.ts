@@ -88,7 +88,7 @@ class LoneHub {
     return this.#all.standing.term === 0 && !this.#rival.isMet;
   }
 
-  /** Emits while the hub is waiting for the lease in vain, from 2 s after the start of each session. */
+  /** Emits while the hub is still waiting for the lease, from 2 s after the start of each session. */
   #waited(): Observable<unknown> {
     const { context, link } = this.#all;
     const isWaiting = () => this.#isWaiting;

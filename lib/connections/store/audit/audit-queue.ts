@@ -9,7 +9,7 @@ import { cut, rowOf, rowOfLost, rowOfReported, rowOfReportedLost } from './audit
 
 /** The maximum number of local changes per second that get their own entries. */
 export const exactRowsPerSecond = 5000;
-/** The same maximum for writes that other hubs make on this hub, and for changes of their own parameters that other hubs report. */
+/** The same maximum for writes that other hubs make on this hub, and for changes that other hubs report to their own parameters. */
 export const exactWritesPerSecond = 2000;
 export const exactReportsPerSecond = 500;
 /**

@@ -59,7 +59,7 @@ export const readLogEntries = 2000;
 
 const nothing = { address: '', type: '', before: undefined, after: undefined } as const;
 
-/** Creates the entry for a change of a value or the firing of a trigger. */
+/** Creates the entry for a change to a value or the firing of a trigger. */
 export function rowOf({ parameter: { address, type }, time, origin, previous, value }: Change): AuditRow {
   const user = cut(userOf(origin));
   const cause = describeTrace(origin);
@@ -128,7 +128,7 @@ export function rowOfLost(time: number, count: number): AuditRow {
 }
 
 /**
- * Creates the entry that counts the changes of a parameter that another hub reports within a second. An empty `hub` stands for all hubs
+ * Creates the entry that counts the changes to a parameter that another hub reports within a second. An empty `hub` stands for all hubs
  * that are not counted separately.
  */
 export function rowOfReported(change: Change, hub: string): AuditRow {

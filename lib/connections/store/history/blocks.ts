@@ -9,7 +9,7 @@ import { isWithin, readList } from '../thread/database/read-rows.ts';
 /** The maximum size of the JSON in a block, in bytes. A page of the table then holds four blocks. */
 const blockBytes = 900;
 
-/** The position of a change among all changes of the same parameter. */
+/** The position of a change among all changes to the same parameter. */
 export interface Place {
   readonly time: number;
   readonly revision: number;
@@ -19,7 +19,7 @@ export interface Place {
 export const noBlock: Place = { time: Number.NEGATIVE_INFINITY, revision: 0 };
 
 /**
- * Packs changes of one parameter into a block. A change is `[time, revision, value]`, with the time and the revision relative to the first
+ * Packs changes to one parameter into a block. A change is `[time, revision, value]`, with the time and the revision relative to the first
  * change in the block. A change with a cause also contains the position of the cause, relative to the change: `[…, time, revision]`. A
  * change whose writer, source or cause parameter differs from those of the first change contains all three: `[…, writer, source,
  * parameter]`. Call `end` before reading `json`.

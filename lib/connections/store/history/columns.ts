@@ -139,7 +139,7 @@ export class ColumnQueue {
     return this.#full.length >= maxColumns / 2;
   }
 
-  /** Returns the columns to which a change can be added; undefined if the queue is full, so that the change is lost. */
+  /** Returns the columns to which a change can be added; undefined if the queue is full and the change is lost. */
   roomFor(time: number, revision: number): Columns | undefined {
     if (this.#losing === undefined && (!this.#columns.isFull || this.#makeRoom())) return this.#columns;
     this.lost++;

@@ -23,7 +23,7 @@ export interface OpenHistory {
   /** The time at which the hub started, in milliseconds since 1970. */
   readonly startedAt: number;
   readonly now: number;
-  /** Whether the database is opened for the first time in this run, so that there is a gap between the last recording and now. */
+  /** Whether the database is opened for the first time in this run, in which case there is a gap between the last recording and now. */
   readonly isFirst: boolean;
 }
 

@@ -85,10 +85,11 @@ ANALYZE sqlite_schema;`;
  * - `change`: a view with one row for each recorded change. The value is a number, a string, 0 or 1; a fired trigger has the value 1.
  *   `source` is the writer of the first change in the chain of causes. The cause is the key of another row, if that row was recorded.
  * - `change_row`: the changes with their own rows. The key starts with the hour, so that inserts and deletes touch only a few pages.
- * - `change_block`: the changes that share a row with other changes of the same parameter, see `Packing`. A parameter's blocks never overlap.
+ * - `change_block`: the changes that share a row with other changes to the same parameter, see `Packing`. A parameter's blocks never
+ *   overlap.
  * - `minute`, `hour`: for numbers and booleans, the minimum, the maximum, the time-weighted mean over the part of the span in which the
- *   value was known, and the value at the end of the span; for strings and triggers, only the number of changes. A span without a change has
- *   no row, because the value remained the same. A row is written when its span is over.
+ *   value was known, and the value at the end of the span; for strings and triggers, only the number of changes. A span without a change
+ *   has no row, because the value remained the same. A row is written when its span is over.
  * - `gap`: nothing was recorded from `start` to `end`: the hub was down, the disk was full, or there were too many changes. A value that
  *   changed during the gap and is known afterwards has a row in `change`.
  * - `mark`: one row. Everything before `seen` is recorded; all spans that began before `minutes` and `hours` have their rows.

@@ -37,7 +37,7 @@ export interface Piece extends Interval {
 export class Segments {
   readonly #jumps: readonly RecordedJump[];
   readonly #all: readonly Segment[];
-  /** Whether the clock was never set back, so that no time occurs twice and times increase in recording order. */
+  /** Whether the clock was never set back, in which case no time occurs twice and times increase in recording order. */
   readonly isOrdered: boolean;
 
   /** `jumps` is in recording order; everything up to the time `end` has been recorded. */

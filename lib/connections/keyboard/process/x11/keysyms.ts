@@ -86,8 +86,8 @@ export const keysyms: ReadonlyMap<string, readonly number[]> = new Map([
 export const intlBackslash = { name: 'intlbackslash', keycode: 94 } as const;
 
 /**
- * The keycodes of F13 to F24. Most layouts have other keysyms or no keysyms for these keycodes, so that such a key can be detected, but
- * programs do not recognize it as F13.
+ * The keycodes of F13 to F24. Most layouts have other keysyms or no keysyms for these keycodes, so such a key can be detected, but programs
+ * do not recognize it as F13.
  */
 export const functionKeycodes: ReadonlyMap<string, number> = new Map(
   Array.from({ length: 12 }, (_, index) => [`f${index + 13}`, 191 + index]),

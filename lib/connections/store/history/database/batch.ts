@@ -23,7 +23,7 @@ export interface KnownParameter {
 
 /** The number of rows that take as much space as one block. */
 const blockRows = 16;
-/** The changes of one parameter within an hour, as a linked list of their positions. */
+/** The changes to one parameter within an hour, as a linked list of their positions. */
 interface Chain {
   readonly id: number;
   readonly first: number;
@@ -196,7 +196,7 @@ export class Batch {
     return known;
   }
 
-  /** Writes the next changes of one parameter as a block if at least two fit. Returns the number of changes written. */
+  /** Writes the next changes to one parameter as a block if at least two fit. Returns the number of changes written. */
   #writeBlock(database: HistoryDatabase, base: number, known: number): number {
     const order = this.#order!;
     if (this.#isAgain || this.#numberAt(this.#written) !== this.#numberAt(this.#written + 1)) return 0;
@@ -274,7 +274,7 @@ export class Batch {
 
 /**
  * Returns a value in the form in which a block stores it, with strings as JSON; undefined if SQLite would read a different value from the
- * block, so that the change needs its own row.
+ * block; the change then needs its own row.
  */
 function packedValue({ value, texts }: Columns, row: number, type: ValueType): number | string | undefined {
   const stored = value[row]!;

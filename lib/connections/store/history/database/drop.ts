@@ -24,7 +24,7 @@ export function* hoursOf(database: HistoryDatabase): Generator<number, void, voi
 }
 
 /**
- * Deletes those changes of one hour that lie in the intervals from `cut`, in steps. A block that begins in one of these intervals is
+ * Deletes those changes within one hour that lie in the intervals from `cut`, in steps. A block that begins in one of these intervals is
  * deleted as a whole.
  */
 export function* dropChanges(database: HistoryDatabase, hour: number, cut: Cut): Steps {

@@ -117,19 +117,19 @@ export class RuleSpans {
     return (this.minutes?.has(parameter) ?? false) || (this.hours?.has(parameter) ?? false);
   }
 
-  /** Sets the value of a parameter at a time without counting a change. */
+  /** Sets the value of a parameter at a given time without counting a change. */
   begin(parameter: number, time: number, value: number): void {
     this.minutes?.begin(parameter, time, value);
     this.hours?.begin(parameter, time, value);
   }
 
-  /** Ends the minutes and hours that are over at a time. Apart from late changes, no older changes may follow. */
+  /** Ends the minutes and hours that are over at a given time. Apart from late changes, no older changes may follow. */
   endBefore(until: number): void {
     this.minutes?.endBefore(until - this.#lateMs);
     this.hours?.endBefore(until - this.#lateMs);
   }
 
-  /** Returns the starts of the minute and the hour that are unfinished at a time. */
+  /** Returns the starts of the minute and the hour that are unfinished at a given time. */
   openSince(until: number): { readonly minutes: number; readonly hours: number } {
     const time = until - this.#lateMs;
     return { minutes: Math.floor(time / minuteMs) * minuteMs, hours: Math.floor(time / hourMs) * hourMs };

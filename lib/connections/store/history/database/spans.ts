@@ -98,7 +98,7 @@ export class Spans {
     this.#include(span, min, max);
   }
 
-  /** Ends all spans that are over at a time and contain a change. */
+  /** Ends all spans that are over at a given time and contain a change. */
   endBefore(time: number): void {
     const changed = this.#changed;
     this.#changed = [];

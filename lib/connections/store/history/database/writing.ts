@@ -161,7 +161,7 @@ export class Writing {
     while (jumps.length > 0) jump();
   }
 
-  /** Writes the minutes and hours that are over at a time. Errors: any SQLite error; unwritten spans stay in the queue. */
+  /** Writes the minutes and hours that are over at a given time. Errors: any SQLite error; unwritten spans stay in the queue. */
   writeSpans(until: number): void {
     for (const spans of this.#spans) spans.endBefore(until);
     const open = this.#spans.map((spans) => spans.openSince(until));
