@@ -32,7 +32,7 @@ export interface Options {
   readonly v1Sockets: readonly number[];
   readonly v1Window: number;
   readonly natsWindow: number;
-  /** Latency: how many sockets hear every change, and how many changes a second there are. */
+  /** Latency: how many sockets hear every change, and the number of changes per second. */
   readonly latencySockets: readonly number[];
   readonly changesPerSecond: number;
   /** Dashboards, and how long those that stall read nothing. */

@@ -19,7 +19,7 @@ export interface DashboardsTask {
   /** Of all hubs together. */
   readonly dashboards: number;
   readonly parameters: number;
-  /** Changes per second of each parameter, and how many times a second a dashboard is sent something. */
+  /** Changes per second of each parameter, and the number of messages per second to each dashboard. */
   readonly changesPerSecond: number;
   readonly rate: number;
   readonly warmUpMs: number;

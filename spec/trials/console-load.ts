@@ -71,12 +71,12 @@ interface Kind {
 const kindOf = (index: number) => kinds[index % kinds.length]!;
 
 export const trial = defineTrial({
-  about: 'draws 200 widgets at 50 Hz on half a core, and keeps a page open at 20,000 changes a second',
+  about: 'draws 200 widgets at 50 Hz on half a core, and keeps a page open during 20,000 changes per second',
   options: {
-    seconds: ['for how many seconds frames are counted', 20, 5],
-    minutes: ['for how many minutes the page is open', 60, 1],
-    frames: ['the least number of frames a second', leastFrames, 1],
-    cores: ['the most of a core that the page may take', mostCores, 2],
+    seconds: ['how long frames are counted, in seconds', 20, 5],
+    minutes: ['how long the page is open, in minutes', 60, 1],
+    frames: ['the minimum number of frames per second', leastFrames, 1],
+    cores: ['the maximum share of a core that the page may use', mostCores, 2],
   },
   run({ seconds, minutes, frames: least, cores: most }) {
     return inTemporaryFolder('console-load', async (folder) => {

@@ -20,13 +20,14 @@ const main = join(import.meta.dirname, '../../lib/main.ts');
 const startMs = 300_000;
 
 export const trial = defineTrial({
-  about: 'clients and an editor on the disk change one file at the same time, and the hub is killed while it saves',
+  about:
+    'changes one file from clients and from an editor on the disk at the same time, and kills the hub while it saves',
   options: {
-    rounds: ['how often two clients and an editor change the file', 1000, 20],
-    kills: ['how often the hub is killed while it saves', 100, 3],
-    files: ['how many files are saved then', 32, 32],
-    cuts: ['how many changes cut their author off, each for 30 s', 7, 0],
-    seed: ['what the changes and the moments of the kills are made of', 1],
+    rounds: ['the number of times that two clients and an editor change the file', 1000, 20],
+    kills: ['the number of times that the hub is killed while it saves', 100, 3],
+    files: ['the number of files that are saved in that case', 32, 32],
+    cuts: ['the number of changes that cut off their author, each for 30 s', 7, 0],
+    seed: ['the seed for the changes and for the times of the kills', 1],
   },
   run: ({ rounds, kills, files, cuts, seed }) =>
     inTemporaryFolder('editing-faults', async (folder) => {

@@ -17,8 +17,8 @@ const repository = join(import.meta.dirname, '../..');
 export const trial = defineTrial({
   about: 'edits random JSON5 texts and the flow files of the repository',
   options: {
-    seed: ['what texts and edits are made of', 1],
-    edits: ['how many edits are made', 200_000, 1200],
+    seed: ['the seed for the texts and edits', 1],
+    edits: ['the number of edits', 200_000, 1200],
   },
   run: async ({ seed, edits }) => tryEdits(seed, edits),
 });

@@ -21,10 +21,11 @@ const mostGrown = 4 * 1_048_576;
 const marks = Buffer.from('\r\n<>OK> \x10\x02\x03\x00\x01\xf0\xf7\xf8\xff\x90\xc0', 'latin1');
 
 export const trial = defineTrial({
-  about: 'sends random streams through each framing of devices: nothing is thrown, too long, or kept',
+  about:
+    'sends random streams through each framing of devices: nothing may be thrown, no frame may be too long, and no memory may leak',
   options: {
-    frames: ['how many random frames are sent through each framing', 500_000, 20_000],
-    seed: ['what the streams are made of', 1],
+    frames: ['the number of random frames to send through each framing', 500_000, 20_000],
+    seed: ['the seed for the streams', 1],
   },
   run: async ({ frames, seed }) => {
     setFlagsFromString('--expose-gc');

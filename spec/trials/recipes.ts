@@ -38,7 +38,7 @@ const ways: Readonly<Record<string, (rule: Rule) => boolean>> = {
 };
 
 export const trial = defineTrial({
-  about: 'breaks each rule of each recipe of the cookbook: a test of the recipe must fail',
+  about: 'breaks each rule in each recipe of the cookbook: a test of the recipe must then fail',
   options: { most: ['how many ways are tried', Infinity, 40] },
   run,
 });

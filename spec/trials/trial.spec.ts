@@ -80,7 +80,7 @@ test('npm run trial lists every trial, the README describes each, and --help say
   const described = [...readme.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name]) => name);
   t.deepEqual(described.sort(), names.filter((name) => !['store', 'domain'].includes(name!)).sort());
   const help = await run(t, 'fuzz', '--help');
-  t.regex(help.output, /^ {2}--inputs <n> +how many requests and frames are sent \(500000; short: 3000\)$/m);
+  t.regex(help.output, /^ {2}--inputs <n> +the number of requests and frames to send \(500000; short: 3000\)$/m);
   const unknown = await run(t, 'fuz');
   t.is(unknown.status, 1);
   t.regex(unknown.output, /^expected one of abuse, .*, got "fuz"$/m);

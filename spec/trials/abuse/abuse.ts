@@ -1,4 +1,4 @@
-// npm run trial -- abuse: abuses a hub in every way that is known, beside twenty ordinary clients, and prints a Markdown table.
+// npm run trial -- abuse: abuses a hub in every known way while twenty ordinary clients use it, and prints a Markdown table.
 // Exit status 1 when somebody else noticed, the hub did not stop, kept memory, or its log did not say whose doing it was.
 
 import { once } from 'node:events';
@@ -24,11 +24,11 @@ const shortRun = ['plain-flood', 'unread-answers', 'unauthorized', 'v1-changes',
 const mebibyte = 1024 * 1024;
 
 export const trial = defineTrial({
-  about: 'abuses a hub in every way that is known, beside twenty ordinary clients',
+  about: 'abuses a hub in every known way while twenty ordinary clients use it',
   options: {
-    seconds: ['how long each abuse lasts', 10, 0.3],
-    slack: ['by how much bounds may be exceeded: 2 is twice', 1, 40],
-    hub: ['the source tree whose hub is abused', thisTree],
+    seconds: ['how long each scenario lasts, in seconds', 10, 0.3],
+    slack: ['the factor by which limits may be exceeded', 1, 40],
+    hub: ['the source tree of the abused hub', thisTree],
   },
   parts: { all: scenarios, short: [...shortRun], shortCount: 2 },
   async run({ seconds, slack, hub }, { isShort, parts }) {

@@ -27,7 +27,7 @@ function writeLongTexts(port: number, addressOf: (number: number) => string): vo
 const steps = [{ delay: '10s' }, { debounceTime: '10s' }, { pairwise: 'previous + value' }, { count: '10s' }];
 
 const delayedTexts: Scenario = {
-  about: 'texts of 60 KB, of which rules hold those of ten seconds',
+  about: 'text values of 60 KB; rules hold those of the last ten seconds',
   limits: [],
   parameters: steps.map((_, index) => `copy/${index}`),
   rules: steps.map((step, index) => ({
@@ -40,7 +40,7 @@ const delayedTexts: Scenario = {
 };
 
 const keptTexts: Scenario = {
-  about: 'texts of 60 KB, for ever other of 5,000 parameters',
+  about: 'text values of 60 KB, written to constantly changing parameters out of 5,000',
   limits: [],
   parameters: Array.from({ length: keptTextParameters }, (_, index) => `texts/${index}`),
   keptMiB: mostTextCharacters(getHeapStatistics().heap_size_limit) / 2 / (1024 * 1024), // the half that one writer may have
@@ -48,7 +48,7 @@ const keptTexts: Scenario = {
 };
 
 const unreadSockets: Scenario = {
-  about: '960 sockets, of four addresses, hear texts of 60 KB and read nothing',
+  about: '960 sockets from four addresses are sent text values of 60 KB but read nothing',
   limits: [],
   attack(port) {
     for (let count = 0; count < 960; count++)
@@ -64,7 +64,7 @@ const unreadSockets: Scenario = {
 };
 
 const unreadV1Sockets: Scenario = {
-  about: '960 sockets of patchbay.v1, of four addresses, subscribe to texts of 60 KB and read nothing',
+  about: '960 patchbay.v1 sockets from four addresses subscribe to text values of 60 KB but read nothing',
   limits: [],
   attack(port) {
     for (let count = 0; count < 960; count++)
@@ -83,7 +83,7 @@ const unreadV1Sockets: Scenario = {
 };
 
 const unreadLists: Scenario = {
-  about: '500 HTTP connections ask for long answers, and read nothing',
+  about: '500 HTTP connections request long responses but read nothing',
   limits: [],
   parameters: Array.from({ length: 20_000 }, (_, index) => `sensor-${index}/value,F,${index}`),
   attack(port) {
@@ -97,7 +97,7 @@ const unreadLists: Scenario = {
 };
 
 const unfinishedBodies: Scenario = {
-  about: '2,000 connections send a body of 64 KB but for its last byte, and wait',
+  about: '2,000 connections send a body of 64 KB except for its last byte, and then wait',
   limits: ['heldBodies'],
   attack(port) {
     const head =

@@ -11,7 +11,8 @@ const moreParameters = Array.from(
 const globs = Array.from({ length: 100 }, (_, index) => `*e*k/*ro*p-*/*en*or-*${index}*/*a*ue*`);
 
 const plainChanges: Scenario = {
-  about: 'one plain socket sends changes as fast as they are taken, 400 at a time, and all its neighbours hear them',
+  about:
+    'one plain socket sends changes as fast as they are accepted, 400 at a time, and all other sockets receive them',
   limits: [],
   attack(port) {
     let value = 0;
@@ -25,7 +26,8 @@ const plainChanges: Scenario = {
 };
 
 const v1Changes: Scenario = {
-  about: 'one patchbay.v1 socket sends changes as fast as they are acknowledged, 1,000 in each of 8 messages under way',
+  about:
+    'one patchbay.v1 socket sends changes as fast as they are acknowledged: 8 messages in flight, with 1,000 changes each',
   limits: [],
   attack(port) {
     for (let count = 0; count < 8; count++)
@@ -55,7 +57,8 @@ const v1Pings: Scenario = {
 };
 
 const subscriptions: Scenario = {
-  about: '20 patchbay.v1 sockets change what they subscribe to as fast as it is taken, over 20,000 parameters',
+  about:
+    '20 patchbay.v1 sockets change their subscriptions to 20,000 parameters as fast as the hub accepts the changes',
   limits: [],
   parameters: moreParameters,
   attack: (port) =>
@@ -68,7 +71,7 @@ const subscriptions: Scenario = {
 };
 
 const globLists: Scenario = {
-  about: '20 patchbay.v1 sockets subscribe to 100 globs of several stars over 20,000 parameters, ever other ones',
+  about: '20 patchbay.v1 sockets subscribe to 100 constantly changing globs with several stars, over 20,000 parameters',
   limits: [],
   parameters: moreParameters,
   attack: (port) =>
@@ -81,7 +84,7 @@ const globLists: Scenario = {
 };
 
 const v1Snapshots: Scenario = {
-  about: '50 patchbay.v1 sockets ask for everything of 20,000 parameters again and again',
+  about: '50 patchbay.v1 sockets repeatedly request all 20,000 parameters',
   limits: [],
   parameters: moreParameters,
   attack: (port) =>
@@ -108,7 +111,7 @@ const fragments: Scenario = {
 };
 
 const compressed: Scenario = {
-  about: 'sockets that offer to compress, and send frames that say so',
+  about: 'sockets that offer compression and send frames marked as compressed',
   limits: [],
   attack(port) {
     for (let count = 0; count < 50; count++)
@@ -124,7 +127,7 @@ const compressed: Scenario = {
 };
 
 const upgrades: Scenario = {
-  about: '100 connections shake hands, right ones and wrong ones, again and again',
+  about: '100 connections repeatedly perform valid and invalid handshakes',
   limits: [],
   attack(port) {
     for (let count = 0; count < 100; count++)

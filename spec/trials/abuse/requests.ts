@@ -22,7 +22,7 @@ const ask =
     keepAsking(port, connections, (number) => ({ line: lines[number % lines.length]!, headers: asAbuser }));
 
 const dashboards: Scenario = {
-  about: '300 HTTP connections ask for one dashboard of 31 KB again and again',
+  about: '300 HTTP connections repeatedly request the same dashboard of 31 KB',
   limits: [],
   settings: { dashboards: 'dashboards' },
   files: { 'dashboards/plant.json5': dashboard },
@@ -30,8 +30,7 @@ const dashboards: Scenario = {
 };
 
 const files: Scenario = {
-  about:
-    '300 HTTP connections ask for files of the Document Root again and again, of 1 KB, 200 KB and 2 MB, and for the console',
+  about: '300 HTTP connections repeatedly request the console and files of 1 KB, 200 KB and 2 MB in the document root',
   limits: [],
   settings: { documentRoot: 'www' },
   files: { 'www/a.js': 'x'.repeat(1000), 'www/b.js': 'x'.repeat(200_000), 'www/c.js': 'x'.repeat(2_000_000) },
@@ -39,14 +38,14 @@ const files: Scenario = {
 };
 
 const longLists: Scenario = {
-  about: '300 HTTP connections list 100,000 parameters again and again',
+  about: '300 HTTP connections repeatedly list 100,000 parameters',
   limits: [],
   parameters: moreParameters,
   attack: ask('GET /hub/parameters'),
 };
 
 const explanations: Scenario = {
-  about: '300 HTTP connections ask why parameters are as they are, with long texts',
+  about: '300 HTTP connections request the causes of parameters with long text values',
   limits: [],
   rules: Array.from({ length: 30 }, (_, index) => ({
     name: `chain ${index}`,
@@ -64,14 +63,14 @@ const explanations: Scenario = {
 };
 
 const metrics: Scenario = {
-  about: '300 HTTP connections ask for metrics, health and the OpenAPI document',
+  about: '300 HTTP connections request metrics, health and the OpenAPI document',
   limits: [],
   parameters: manyParameters,
   attack: ask('GET /hub/metrics', 'GET /hub/health', 'GET /hub/openapi.json'),
 };
 
 const logWatches: Scenario = {
-  about: '300 HTTP connections watch the log, and 300 rules fail all the time',
+  about: '300 HTTP connections watch the log while 300 rules fail continuously',
   limits: [],
   connections: { clock: { type: 'timer', pulses: [{ interval: 50 }] } },
   rules: Array.from({ length: 300 }, (_, index) => ({
@@ -84,7 +83,7 @@ const logWatches: Scenario = {
 };
 
 const manyRules: Scenario = {
-  about: '300 HTTP connections ask for the states of 5,000 rules, and for their files',
+  about: '300 HTTP connections request the states of 5,000 rules and their files',
   limits: [],
   parameters: manyParameters,
   rules: Array.from({ length: 5000 }, (_, index) => ({
@@ -97,7 +96,7 @@ const manyRules: Scenario = {
 };
 
 const reloads: Scenario = {
-  about: '20 HTTP connections have the flow files read again, 1,000 rules, again and again',
+  about: '20 HTTP connections repeatedly reload flow files with 1,000 rules',
   limits: [],
   parameters: manyParameters,
   rules: manyRules.rules!.slice(0, 1000),
@@ -106,7 +105,7 @@ const reloads: Scenario = {
 };
 
 const bodies: Scenario = {
-  about: '300 HTTP connections send bodies of 64 KB, right ones and wrong ones',
+  about: '300 HTTP connections send valid and invalid bodies of 64 KB',
   limits: [],
   attack: (port) =>
     keepAsking(port, connections, (number) => ({
@@ -117,7 +116,7 @@ const bodies: Scenario = {
 };
 
 const notFound: Scenario = {
-  about: '300 HTTP connections ask for what is not there',
+  about: '300 HTTP connections request things that do not exist',
   limits: [],
   settings: { documentRoot: 'www' },
   files: { 'www/index.html': 'index' },
@@ -129,14 +128,14 @@ const notFound: Scenario = {
 };
 
 const unauthorized: Scenario = {
-  about: '300 HTTP connections ask without credentials',
+  about: '300 HTTP connections send requests without credentials',
   limits: [],
   isClosed: true,
   attack: (port) => keepAsking(port, connections, (number) => ['/parameters/desk/lamp', '/hub/log', '/'][number % 3]!),
 };
 
 const wrongCredentials: Scenario = {
-  about: '300 HTTP connections ask with wrong tokens and passwords',
+  about: '300 HTTP connections send requests with wrong tokens and passwords',
   limits: ['wrongCredentials'],
   isClosed: true,
   attack: (port) =>
@@ -150,7 +149,7 @@ const wrongCredentials: Scenario = {
 };
 
 const signIns: Scenario = {
-  about: '300 HTTP connections sign in with wrong passwords',
+  about: '300 HTTP connections try to sign in with wrong passwords',
   limits: ['wrongCredentials', 'passwords'],
   isClosed: true,
   attack: (port) =>
@@ -162,7 +161,7 @@ const signIns: Scenario = {
 };
 
 const past: Scenario = {
-  about: '300 HTTP connections ask for history, events and audit again and again',
+  about: '300 HTTP connections repeatedly request history, events and audit entries',
   limits: [],
   parameters: manyParameters,
   connections: { store: { type: 'store', folder: 'data', history: [{ include: ['desk/**'], raw: '1d' }], audit: {} } },

@@ -61,7 +61,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       keepWebSocketOpen(port, '/ws', (socket) => pour(socket, encodeClientFrame(Buffer.alloc(0), opcodes.ping))),
   },
   'request-flood': {
-    about: 'one HTTP connection pipelines requests that are refused, and reads the answers',
+    about: 'one HTTP connection pipelines requests that are refused, and reads the responses',
     limits: ['pipelinedRequests'],
     attack: (port) =>
       keepOpen(port, (socket) => {
@@ -70,7 +70,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       }),
   },
   'many-floods': {
-    about: '51 clients flood at once: 17 plain sockets, 17 of patchbay.v1, 17 HTTP connections',
+    about: '51 clients flood the hub at once: 17 plain sockets, 17 patchbay.v1 sockets and 17 HTTP connections',
     limits: ['backlogBytes', 'pipelinedRequests'],
     attack(port) {
       for (let count = 0; count < floodersOfAKind; count++) {
@@ -84,7 +84,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     },
   },
   'unread-answers': {
-    about: 'one HTTP connection pipelines requests of a value of 60 KB, and reads nothing',
+    about: 'one HTTP connection pipelines requests for a value of 60 KB, and reads nothing',
     limits: ['unreadAnswers', 'pipelinedRequests'],
     async attack(port) {
       await new Promise<void>((resolve, reject) => {
@@ -101,7 +101,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     },
   },
   'pattern-lists': {
-    about: '50 HTTP connections list 10,000 parameters with the worst filters that there are',
+    about: '50 HTTP connections list 10,000 parameters with the most expensive filters possible',
     limits: ['patternSteps'],
     parameters: manyParameters,
     attack: (port) =>
@@ -112,14 +112,14 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   },
   'pattern-subs': {
     about:
-      '50 patchbay.v1 sockets subscribe to ever other patterns, regexes of large programs and 1,500 globs of many stars',
+      '50 patchbay.v1 sockets subscribe to constantly changing patterns: regexes with large programs and 1,500 globs with many stars',
     limits: ['patternSteps'],
     parameters: manyParameters,
     attack: (port) =>
       keepSending(port, subscribers, subscriptionOf, (text) => text.includes('"end":') || text.includes('"error":')),
   },
   'many-filters': {
-    about: '1,000 plain sockets with a regular expression each, and 10,000 writes a second over 10,000 parameters',
+    about: '1,000 plain sockets with one regular expression each, and 10,000 writes per second to 10,000 parameters',
     limits: [],
     parameters: manyParameters,
     attack(port) {
@@ -142,7 +142,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     },
   },
   'set-errors': {
-    about: '20 patchbay.v1 sockets write 5,000 unknown addresses in each message',
+    about: '20 patchbay.v1 sockets write to 5,000 unknown addresses in each message',
     limits: [],
     attack: (port) =>
       keepSending(
@@ -153,20 +153,20 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       ),
   },
   lists: {
-    about: '300 HTTP connections list 10,000 parameters again and again',
+    about: '300 HTTP connections repeatedly list 10,000 parameters',
     limits: [],
     parameters: manyParameters,
     attack: (port) => keepAsking(port, askers, () => '/hub/parameters'),
   },
   pages: {
-    about: '300 HTTP connections ask for the log, the clients and the rules again and again',
+    about: '300 HTTP connections repeatedly request the log, the clients and the rules',
     limits: [],
     parameters: manyParameters,
     attack: (port) =>
       keepAsking(port, askers, (number) => ({ line: `GET ${pages[number % pages.length]}`, headers: asAbuser })),
   },
   snapshots: {
-    about: '1,000 plain sockets ask for a snapshot of 10,000 parameters, and come again',
+    about: '1,000 plain sockets request a snapshot of 10,000 parameters, and then reconnect',
     limits: [],
     parameters: manyParameters,
     attack(port) {
@@ -175,14 +175,14 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     },
   },
   churn: {
-    about: '50 connections open a WebSocket, subscribe to everything and are cut, again and again',
+    about: '50 connections repeatedly open a WebSocket, subscribe to everything and are cut off',
     limits: [],
     attack(port) {
       for (let count = 0; count < comers; count++) comeAndGo(port);
     },
   },
   trickle: {
-    about: '1,000 connections send a request byte by byte, half of them a head and half of them a body',
+    about: '1,000 connections send a request byte by byte: half of them the headers, and half of them the body',
     limits: [],
     attack(port) {
       const head = 'GET /parameters/desk/lamp HTTP/1.1\r\nHost: localhost\r\nX-Filler: ';
@@ -197,7 +197,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     },
   },
   'long-frames': {
-    about: '500 sockets begin a message of 4 MiB, again and again',
+    about: '500 sockets repeatedly begin a message of 4 MiB',
     limits: ['frameBytes'],
     attack(port) {
       for (let count = 0; count < writers; count++)
@@ -209,7 +209,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     },
   },
   'unfinished-frames': {
-    about: '500 sockets send a message of 64 KiB but for its last byte, and wait',
+    about: '500 sockets send a message of 64 KiB except for its last byte, and then wait',
     limits: [],
     attack(port) {
       for (let count = 0; count < writers; count++)
@@ -217,7 +217,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     },
   },
   'wrong-tokens': {
-    about: '20 HTTP connections of one address send one wrong token after the other',
+    about: '20 HTTP connections from one address send one wrong token after another',
     limits: ['wrongCredentials'],
     users: { op: { token: 'a-token-that-nobody-guesses', read: ['**'] } },
     attack: (port) =>
@@ -227,7 +227,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       })),
   },
   'wrong-passwords': {
-    about: 'a hundred addresses behind a proxy send one wrong password after the other',
+    about: 'a hundred addresses behind a proxy send one wrong password after another',
     limits: [],
     settings: { trustedProxies: ['127.0.0.1'] },
     users: { op: { password: `$scrypt$ln=15,r=8,p=3$${'a'.repeat(22)}$${'a'.repeat(43)}`, read: ['**'] } },
@@ -241,7 +241,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       })),
   },
   'many-clients': {
-    about: 'more and more WebSockets of one address, 500 at a time',
+    about: 'more and more WebSockets from one address, 500 at a time',
     limits: ['clientsPerAddress'],
     settings: { limits: { clientsPerAddress: mostClients } },
     attack(port) {

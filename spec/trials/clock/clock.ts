@@ -36,12 +36,12 @@ interface Part {
 const parts: Readonly<Record<string, Part>> = {
   ...Object.fromEntries(
     Object.entries(times).map(([name, byMs]) => {
-      const about = `one hub, whose clock is set ${name.replace('-', ' by ')}`;
+      const about = `one hub whose clock is set ${name.replace('-', ' by ')}`;
       return [name, { about, run: (name: string, values: Values) => tryStudio(name, byMs, values) }] as const;
     }),
   ),
   pair: {
-    about: 'a pair of hubs, of which the clock of each is set in all these ways',
+    about: 'a pair of hubs; the clock of each hub is set in all these ways',
     run: (name) => tryPair(name, Object.values(times)),
   },
 };
@@ -53,13 +53,14 @@ const logMissedMs = 10_000;
 const endsFalse: readonly string[] = [waiting.TOF, waiting.TP];
 
 const options = {
-  late: ['how much too early or too late an end may be, in milliseconds', 1000, 4000],
-  writes: ['how often is written before the clock is set', 20],
-  lasting: ['for how long the clock is wrong: seconds, good, or both, one after the other', 'both', 'seconds'],
+  late: ['the maximum deviation of an end, in milliseconds', 1000, 4000],
+  writes: ['the number of writes before the clock is set', 20],
+  lasting: ['how long the clock is wrong: seconds, good (permanently), or both in turn', 'both', 'seconds'],
 } as const;
 
 export const trial = defineTrial({
-  about: 'sets the clock of a hub under all that waits and is kept: nothing is lost, early or late',
+  about:
+    'sets the clock of a hub that has pending timers and stored data: nothing is lost, and nothing is early or late',
   options,
   parts: { all: parts, short: ['ahead-91d'] },
   async run(values, { parts }) {

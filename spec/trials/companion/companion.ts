@@ -24,7 +24,7 @@ interface Part {
 }
 
 const parts: Readonly<Record<string, Part>> = {
-  spin: { about: 'a module that takes a processor for itself', mode: 'spin at later' },
+  spin: { about: 'a module that uses a whole processor', mode: 'spin at later' },
   loop: { about: 'a module that loops', mode: 'loop at later', reason: /did not answer/ },
   allocate: { about: 'a module that uses up its heap', mode: 'allocate at later', reason: /MiB of memory/ },
   buffers: {
@@ -33,9 +33,9 @@ const parts: Readonly<Record<string, Part>> = {
     reason: /MiB of memory/,
   },
   crash: { about: 'a module that crashes', mode: 'reject at later', reason: /it crashes later/ },
-  chatter: { about: 'a module that prints errors without end', mode: 'chatter at later' },
-  flood: { about: 'a module that sets 100,000 variables without end', mode: 'flood at later' },
-  network: { about: 'modules that reach for other hosts, in a network namespace (root)' },
+  chatter: { about: 'a module that prints errors endlessly', mode: 'chatter at later' },
+  flood: { about: 'a module that sets 100,000 variables endlessly', mode: 'flood at later' },
+  network: { about: 'modules that try to reach other hosts, in a network namespace (requires root)' },
 };
 
 const neighbours = 20;
@@ -44,10 +44,10 @@ const settleMs = 1500;
 
 export const trial = defineTrial({
   about:
-    'hosts driver modules that misbehave beside ordinary clients, and counts the packets of those that reach for other hosts',
+    'hosts driver modules that misbehave beside ordinary clients, and counts the packets that they send to other hosts',
   options: {
-    seconds: ['how long a module misbehaves in a round', 10, 2],
-    rounds: ['how often that is compared with the same hub without the module', 5, 1],
+    seconds: ['how long a module misbehaves in each round, in seconds', 10, 2],
+    rounds: ['the number of comparisons with the same hub without the module', 5, 1],
     ratio: ["what the others' p99 may be of what it is without the module", 1.2, 100],
   },
   parts: { all: parts, short: ['crash', 'flood', 'network'] },

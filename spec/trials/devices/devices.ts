@@ -26,7 +26,7 @@ interface Part {
 }
 
 const parts: Readonly<Record<string, Part>> = {
-  apache: { about: 'Basic, Digest, ETag, gzip in chunks and a redirect of Apache', needs: ['apache2'], run: tryApache },
+  apache: { about: 'Apache with Basic, Digest, ETag, chunked gzip and a redirect', needs: ['apache2'], run: tryApache },
   'http-load': { about: '10,000 polls/s of 100 devices over HTTP', needs: ['nginx', 'openssl'], run: tryHttpLoad },
   lighttpd: { about: 'Digest over HTTP, with SHA-256 and MD5', needs: ['lighttpd'], run: tryLighttpd },
   liquidsoap: { about: 'a variable of liquidsoap over telnet', needs: ['liquidsoap'], run: tryLiquidsoap },
@@ -36,10 +36,10 @@ const parts: Readonly<Record<string, Part>> = {
     run: tryMixed,
   },
   mosquitto: { about: 'a parameter behind an MQTT broker', needs: ['mosquitto'], run: tryMosquitto },
-  'mqtt-away': { about: 'memory, while a broker is away for a minute', needs: ['mosquitto'], run: tryMqttAway },
+  'mqtt-away': { about: 'memory use while a broker is away for a minute', needs: ['mosquitto'], run: tryMqttAway },
   'mqtt-load': { about: 'state messages in both directions', needs: ['mosquitto'], run: tryMqttLoad },
   mpd: { about: 'a player, and a wrong password', needs: ['mpd'], run: tryMpd },
-  nginx: { about: 'HTTP with Basic, gzip, TLS and a limit of requests', needs: ['nginx', 'openssl'], run: tryNginx },
+  nginx: { about: 'HTTP with Basic, gzip, TLS and a request limit', needs: ['nginx', 'openssl'], run: tryNginx },
   obs: {
     about: 'OBS Studio: a wrong password, and inputs that come and go',
     needs: ['obs', 'Xvfb'],
@@ -48,8 +48,7 @@ const parts: Readonly<Record<string, Part>> = {
   rigctld: { about: 'a radio', needs: ['rigctld'], run: tryRigctld },
   ser2net: { about: 'a serial port behind ser2net', needs: ['ser2net', 'socat'], run: trySer2net },
   vanish: {
-    about:
-      'a host whose cable is pulled, or that loses its address, with devices of all kinds and the target of webhooks',
+    about: 'a host that loses its cable or its address, with devices of all kinds and the target of webhooks',
     needs: ['ip', 'mosquitto', 'nginx', 'nsenter', 'socat', 'unshare'],
     missing: () => (mayMakeNamespaces() ? undefined : 'root, to make network namespaces'),
     run: tryVanish,
@@ -57,10 +56,11 @@ const parts: Readonly<Record<string, Part>> = {
 };
 
 export const trial = defineTrial({
-  about: 'kills, stops and starts real devices: values are stale, come back, and no command is sent twice',
+  about:
+    'kills, stops and starts real devices: values must become stale and then fresh again, and no command may be sent twice',
   options: {
-    rounds: ['how often each program is killed, stopped and started again', 10, 1],
-    seed: ['what the moments of the kills are made of', 1],
+    rounds: ['the number of times that each program is killed, stopped and started again', 10, 1],
+    seed: ['the seed for the times of the kills', 1],
   },
   parts: { all: parts, short: ['lighttpd', 'mosquitto', 'nginx', 'rigctld', 'ser2net', 'vanish'] },
   async run({ rounds, seed }, { isShort, parts: chosen }) {

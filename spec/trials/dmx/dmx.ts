@@ -9,10 +9,10 @@ import { mayMakeNamespaces } from '../devices/vanish.ts';
 import { defineTrial, notify } from '../trial.ts';
 
 export const trial = defineTrial({
-  about: 'sends and receives DMX with OLA over sACN and Art-Net: 16 universes at 44 Hz, kills, stops, a cut network',
+  about: 'exchanges DMX with OLA over sACN and Art-Net: 16 universes at 44 Hz, with kills, pauses and network failures',
   options: {
-    universes: ['universes over sACN in each direction', 16, 2],
-    seconds: ['how long they change', 20, 2],
+    universes: ['the number of universes over sACN in each direction', 16, 2],
+    seconds: ['how long the values change, in seconds', 20, 2],
   },
   async run({ universes, seconds }) {
     if (!mayMakeNamespaces()) {

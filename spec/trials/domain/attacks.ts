@@ -160,7 +160,7 @@ function requestOf(domain: AttackedDomain, number: number, items: readonly unkno
 
 export const attacks: Readonly<Record<string, Attack>> = {
   malformed: {
-    about: 'messages whose fields are anything, on every subject',
+    about: 'messages with arbitrary fields, on every subject',
     isForgery: true,
     begin(domain) {
       const pick = <Item>(items: readonly Item[]) => items[domain.random.below(items.length)]!;
@@ -179,7 +179,7 @@ export const attacks: Readonly<Record<string, Attack>> = {
     },
   },
   huge: {
-    about: 'a megabyte of brackets, keys, numbers, objects and texts in each message',
+    about: 'a megabyte of brackets, keys, numbers, objects and strings in each message',
     begin(domain) {
       const head = JSON.stringify(domain.last('evil')).slice(0, -'"turns":[]}'.length);
       const bytes = 880 * kilobyte;
@@ -201,7 +201,7 @@ export const attacks: Readonly<Record<string, Attack>> = {
     },
   },
   fires: {
-    about: 'a megabyte of changes of clients in each turn, 60,000 at a time, beside 8,000 of as many users',
+    about: 'a megabyte of client changes in each turn, 60,000 at a time, and 8,000 changes by as many users',
     begin(domain) {
       domain.answerAs('evil', 50_000);
       let rev = 50_001;
@@ -222,7 +222,7 @@ export const attacks: Readonly<Record<string, Attack>> = {
     },
   },
   turns: {
-    about: 'turns that are as long as may be, and parameters by the thousand that come and go',
+    about: 'turns of the maximum length, and thousands of parameters that come and go',
     begin(domain) {
       const [count, more] = [4900, 2400];
       const head = domain.answerAs('evil', count);
@@ -251,7 +251,7 @@ export const attacks: Readonly<Record<string, Attack>> = {
     },
   },
   names: {
-    about: 'hubs by the ten thousand, each of which is heard of',
+    about: 'tens of thousands of hubs, each of which announces itself',
     begin(domain) {
       let number = 0;
       void domain.keep(() => {
@@ -260,7 +260,7 @@ export const attacks: Readonly<Record<string, Attack>> = {
     },
   },
   terms: {
-    about: 'heartbeats with the greatest terms in the names of all hubs',
+    about: 'heartbeats with the highest terms in the names of all hubs',
     isForgery: true,
     begin(domain) {
       const terms = [1, 2, 7, 1000, 2 ** 31, 2 ** 48, 2 ** 53 - 1];
@@ -271,7 +271,7 @@ export const attacks: Readonly<Record<string, Attack>> = {
     },
   },
   replays: {
-    about: 'what hubs have told before, once more, also with other epochs and revisions',
+    about: 'earlier reports of the hubs sent again, also with different epochs and revisions',
     isForgery: true,
     begin(domain) {
       let next = 0;
@@ -286,7 +286,7 @@ export const attacks: Readonly<Record<string, Attack>> = {
     },
   },
   writes: {
-    about: 'writes as fast as they are taken, in the name of any user, to what the hub has and has not',
+    about: 'writes as fast as they are accepted, in the name of any user, to existing and unknown parameters',
     begin(domain) {
       let number = 0;
       void domain.keep(() => {
@@ -305,7 +305,7 @@ export const attacks: Readonly<Record<string, Attack>> = {
     },
   },
   walks: {
-    about: 'asks for all parameters, for ever',
+    about: 'requests for all parameters, endlessly',
     begin(domain) {
       const inbox = 'patchbay.house.evil.inbox.x';
       void domain.keep(() => {
@@ -317,7 +317,7 @@ export const attacks: Readonly<Record<string, Attack>> = {
     },
   },
   claims: {
-    about: 'claims and leases of all hubs, written over again and again',
+    about: 'claims and leases of all hubs, overwritten again and again',
     isForgery: true,
     begin(domain) {
       const lists = ['[]', '{', '{}', { desk: 'evil', panel: 'evil', store: 'evil' }, { __proto__x: 1 }];
@@ -336,7 +336,7 @@ export const attacks: Readonly<Record<string, Attack>> = {
     },
   },
   addresses: {
-    about: 'has the addresses of all hubs as its own',
+    about: 'a hub that claims the addresses of all other hubs',
     begin(domain) {
       const ids = [
         'desk/neighbour/0',

@@ -11,22 +11,22 @@ import { type FaultyHub, startDomain } from './domain.ts';
 import { beginLoad, faultsOfPair, pickFault, runRound } from './round.ts';
 
 const options = {
-  rounds: ['how many faults', 30, 2],
-  first: ['the number of the first one: each number of a seed is always the same fault', 1],
+  rounds: ['the number of faults', 30, 2],
+  first: ['the number of the first fault; with the same seed, a number always stands for the same fault', 1],
   kinds: [`which faults, in turn: ${Object.keys(faultsOfPair).join(', ')}; empty: any`, '', 'end,kill'],
-  parameters: ['how many parameters the hubs have together', 3000, 60],
-  rate: ['changes per second, of all hubs together', 3000, 120],
-  longest: ['how many seconds a fault lasts at most', 20, 1],
-  equal: ['how many milliseconds it may take until all values are equal', 5000, 60_000],
-  takeover: ['how many milliseconds a takeover may take', 8000, 60_000],
-  planned: ['how many it may take after SIGTERM', 1000, 60_000],
-  servers: ['how many servers: 1 or 3', 3, 1],
-  seed: ['what faults are made of', 1],
+  parameters: ['the number of parameters on all hubs together', 3000, 60],
+  rate: ['the number of changes per second on all hubs together', 3000, 120],
+  longest: ['the maximum duration of a fault, in seconds', 20, 1],
+  equal: ['the time limit for all values to be equal, in milliseconds', 5000, 60_000],
+  takeover: ['the time limit for a takeover, in milliseconds', 8000, 60_000],
+  planned: ['the time limit for a takeover after SIGTERM, in milliseconds', 1000, 60_000],
+  servers: ['the number of servers: 1 or 3', 3, 1],
+  seed: ['the seed for the faults', 1],
 } as const;
 
 export const trial = defineTrial({
   about:
-    'kills, stops and cuts off hubs and servers of a domain under load: all have the same values again, no rule runs twice',
+    'kills, stops and cuts off hubs and servers of a domain under load: all hubs must have the same values again, and no rule may run twice',
   options,
   run,
 });

@@ -10,25 +10,25 @@ import type { Look } from './messages.ts';
 import { beginLoad, type Fault, killOfServers, runRound } from './round.ts';
 
 const options = {
-  rounds: ['how many times', 1],
-  seconds: ['for how long the servers are gone', 60, 6],
-  parameters: ['how many parameters the hubs have together', 3000, 40],
-  rate: ['changes per second, of all hubs together', 3000, 80],
-  servers: ['how many servers: 1 or 3', 3, 1],
+  rounds: ['the number of rounds', 1],
+  seconds: ['how long the servers are gone, in seconds', 60, 6],
+  parameters: ['the number of parameters on all hubs together', 3000, 40],
+  rate: ['the number of changes per second on all hubs together', 3000, 80],
+  servers: ['the number of servers: 1 or 3', 3, 1],
   pair: [
     'what the pair does without servers: stop, go-on, one of them by chance, or both, one after the other',
     'stop',
     'one',
   ],
-  stale: ['how many milliseconds it may take until all values of other hubs are stale', 3000, 30_000],
-  equal: ['how many it may take afterwards until all values are equal', 5000, 60_000],
+  stale: ['the time limit for all values of other hubs to become stale, in milliseconds', 3000, 30_000],
+  equal: ['the time limit for all values to be equal afterwards, in milliseconds', 5000, 60_000],
 } as const;
 
 type Options = { readonly [Name in keyof typeof options]: Name extends 'pair' ? string : number };
 
 export const trial = defineTrial({
   about:
-    'kills all servers of a domain for a minute: values of other hubs are stale, each hub does its own work, all of it heals',
+    'kills all servers of a domain for a minute: values of other hubs become stale, each hub continues its own work, and all hubs recover',
   options,
   async run(values) {
     let holds = true;

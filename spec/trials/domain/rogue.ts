@@ -26,16 +26,17 @@ import type { AttackTask } from './attacker.ts';
 import { type Attack, attacks } from './attacks.ts';
 
 const options = {
-  seconds: ['how long each attack lasts', 10, 2],
-  slack: ['by how much bounds of time may be exceeded: 2 is twice', 1, 40],
-  size: ['how many parameters the largest attack has', 1_000_000, 20_000],
-  seed: ['what messages that make no sense are made of', 1],
+  seconds: ['how long each attack lasts, in seconds', 10, 2],
+  slack: ['the factor by which time limits may be exceeded', 1, 40],
+  size: ['the number of parameters in the largest attack', 1_000_000, 20_000],
+  seed: ['the seed for the meaningless messages', 1],
 } as const;
 
 type Options = { readonly [Name in keyof typeof options]: number };
 
 export const trial = defineTrial({
-  about: 'sends all that somebody in an open domain can: neighbours are served, honest hubs have their values',
+  about:
+    'sends everything that an attacker in an open domain can: neighbours must be served, and honest hubs must keep their values',
   options,
   parts: { all: attacks, short: ['malformed', 'writes', 'claims'], shortCount: 1 },
   async run(values, { parts, isShort: isQuick }) {

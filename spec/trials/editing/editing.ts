@@ -26,18 +26,18 @@ interface Part {
 }
 
 const parts: Readonly<Record<string, Part>> = {
-  recipes: { about: 'recipes of the cookbook by the wizard', run: rebuildRecipes },
-  rules: { about: 'rules of the cookbook by the rule sheet', run: rebuildRules },
+  recipes: { about: 'recipes of the cookbook, with the wizard', run: rebuildRecipes },
+  rules: { about: 'rules of the cookbook, with the rule sheet', run: rebuildRules },
   tally: { about: 'a tally of two microphones whose lamp stays on for two seconds', run: tallyThatStaysOn },
-  silence: { about: 'an alarm after ten seconds of silence, with acknowledge', run: alarmAfterSilence },
+  silence: { about: 'an alarm after ten seconds of silence, which is then acknowledged', run: alarmAfterSilence },
   panel: { about: 'a dashboard whose button, lamp and fader are used', run: usePanel },
 };
 
 export const trial = defineTrial({
-  about: 'rebuilds recipes and rules of the cookbook in a browser, by mouse and keys alone',
+  about: 'rebuilds recipes and rules of the cookbook in a browser, using only the mouse and the keyboard',
   options: {
-    most: ['how many recipes, of ten, and how many rules are rebuilt', 24, 1],
-    seconds: ['how long something may take to be seen', 10, 60],
+    most: ['the maximum number of recipes (of ten) and of rules to rebuild', 24, 1],
+    seconds: ['the time limit for something to appear, in seconds', 10, 60],
     browser: ['the browser, chromium or firefox', 'chromium'],
   },
   parts: { all: parts, short: ['recipes', 'rules', 'tally'], shortCount: 1 },

@@ -68,14 +68,15 @@ async function startRelay(target: number) {
 }
 
 export const trial = defineTrial({
-  about: 'mirrors a large Ember+ provider beside ordinary clients, shows it to consumers, kills it and cuts it off',
+  about:
+    'mirrors a large Ember+ provider while ordinary clients use the hub, provides it to consumers, kills it and cuts it off',
   options: {
-    nodes: ['how many nodes the provider has', 2000, 150],
-    signals: ['how many targets and sources its matrix has', 1000, 50],
-    meters: ['how many streams it sends at 25 Hz', 100, 20],
-    seconds: ['how long the streams are watched', 10, 2],
+    nodes: ['the number of nodes in the provider', 2000, 150],
+    signals: ['the number of targets and of sources in its matrix', 1000, 50],
+    meters: ['the number of streams that it sends at 25 Hz', 100, 20],
+    seconds: ['how long the streams are watched, in seconds', 10, 2],
     ratio: ["what the others' p99 may be of what it was before", 1.2, 100],
-    limit: ['seconds until values are back after the return', 5, 60],
+    limit: ['the time limit for values to be fresh again after the other side returns, in seconds', 5, 60],
   },
   async run({ nodes, signals, meters, seconds, ratio, limit }) {
     const [port, shownPort] = await Promise.all([freePort(), freePort()]);

@@ -1,4 +1,4 @@
-// npm run trial -- fuzz: sends a hub inputs that it has never seen, over HTTP and both sockets, the same ones for the same seed. No
+// npm run trial -- fuzz: sends random inputs to a hub, over HTTP and both kinds of sockets, the same ones for the same seed. No
 // input may make an internal error, an entry of the log that says so, or the end of the hub; every connection is answered or
 // ends, an ordinary client gets its changes all the while, and the memory is as it was. Exit status 1 and the smallest input
 // otherwise.
@@ -21,12 +21,12 @@ const endDeadlineMs = 10_000;
 const lookEveryMs = 100;
 
 export const trial = defineTrial({
-  about: 'sends a hub inputs that it has never seen, over HTTP and both sockets',
+  about: 'sends random inputs to a hub, over HTTP and both kinds of sockets',
   options: {
-    seed: ['what the inputs are made of', 1, 12],
-    inputs: ['how many requests and frames are sent', 500_000, 3000],
-    senders: ['how many are sent at the same time', 16],
-    only: ['sends the one of this number alone, as a run that failed says', ''],
+    seed: ['the seed for the inputs', 1, 12],
+    inputs: ['the number of requests and frames to send', 500_000, 3000],
+    senders: ['the number of simultaneous senders', 16],
+    only: ['sends only the input with this number, which a failed run reports', ''],
   },
   run: ({ seed, inputs, senders, only }) =>
     only === '' ? fuzz(seed, inputs, senders) : repeat(seed, Number(only)).then((fails) => !fails),

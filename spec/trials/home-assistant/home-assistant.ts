@@ -33,13 +33,13 @@ async function startServer(task: ServerTask): Promise<ChildProcess> {
 }
 
 export const trial = defineTrial({
-  about: 'follows thousands of entities of Home Assistant beside ordinary clients, writes them, kills it',
+  about: 'follows and writes thousands of Home Assistant entities beside ordinary clients, and kills Home Assistant',
   options: {
-    lights: ['how many lights the house has', 2000, 200],
-    changes: ['how many changes a second', 2000, 500],
-    seconds: ['how long they change', 10, 2],
+    lights: ['the number of lights in the house', 2000, 200],
+    changes: ['the number of changes per second', 2000, 500],
+    seconds: ['how long the values change, in seconds', 10, 2],
     ratio: ["what the others' p99 may be of what it was before", 1.2, 100],
-    limit: ['seconds until values are back after the return', 8, 60],
+    limit: ['the time limit for values to be fresh again after the other side returns, in seconds', 8, 60],
   },
   async run({ lights, changes, seconds, ratio, limit }) {
     const port = await freePort();

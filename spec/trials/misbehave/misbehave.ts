@@ -16,12 +16,11 @@ import { Load } from './load.ts';
 import { type Way, ways } from './ways.ts';
 
 export const trial = defineTrial({
-  about:
-    'saves a flow in TypeScript that misbehaves, in every way that is known, beside a neighbour that must not notice',
+  about: 'saves TypeScript flows that misbehave in every known way; a flow that runs beside them must not be affected',
   options: {
-    changes: ['how many changes a second the neighbour makes', 2000, 200],
-    next: ['how soon the next good save must take effect, in milliseconds', 300, 20_000],
-    hub: ['the source tree whose hub is tried', thisTree],
+    changes: ['the number of changes per second that the other flow makes', 2000, 200],
+    next: ['the time limit for the next valid save to take effect, in milliseconds', 300, 20_000],
+    hub: ['the source tree of the tested hub', thisTree],
   },
   parts: { all: ways, short: ['throws', 'throws-in-the-stream', 'emits-what-is-no-value'] },
   run: ({ changes: changesPerSecond, next, hub }, { parts }) =>

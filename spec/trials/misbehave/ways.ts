@@ -27,7 +27,7 @@ export const atImport: Readonly<Record<string, Way>> = {
     reported: /^flow\.ts:6:1: cannot be loaded: null was thrown, which is not an Error$/,
   },
   'throws-hostile': {
-    about: 'throws an object that cannot be shown',
+    about: 'throws an object that cannot be converted to text',
     flow: { top: "throw { toString() { throw new Error('no'); }, get stack() { throw new Error('no'); } };" },
     reported: /^flow\.ts.*: cannot be loaded: something was thrown that cannot be shown$/,
   },
@@ -57,7 +57,7 @@ export const atImport: Readonly<Record<string, Way>> = {
     reported: /^flow\.ts:6:\d+: cannot be loaded: process\.kill\(\d+, SIGKILL\): a flow cannot end the hub$/,
   },
   'changes-folder': {
-    about: 'changes the folder of the process',
+    about: 'changes the working directory of the process',
     flow: { top: "process.chdir('/');" },
     reported: /^flow\.ts:6:\d+: cannot be loaded: process\.chdir\(/,
   },
@@ -72,42 +72,42 @@ export const atImport: Readonly<Record<string, Way>> = {
     reported: /^flow\.ts:6:1: cannot be loaded: expected a file that loads within 2 s: a top-level await/,
   },
   loops: {
-    about: 'loops without end',
+    about: 'loops endlessly',
     flow: { top: 'for (;;);' },
     reported: /^flow\.ts:6:\d+: cannot be loaded: expected a file that loads within 2 s: the file is still running/,
   },
   'microtask-loop': {
-    about: 'a chain of promises without end',
+    about: 'creates an endless chain of promises',
     flow: { top: 'const again = (): Promise<void> => Promise.resolve().then(again); await again();' },
     reported: /^flow\.ts(:6:\d+)?: cannot be loaded: expected a file that loads within 2 s: the file is still running/,
   },
   recurses: {
-    about: 'calls itself without end',
+    about: 'recurses endlessly',
     flow: { top: 'const deep = (n: number): number => deep(n + 1) + 1; deep(0);' },
     reported: /^flow\.ts:6:\d+: cannot be loaded: Maximum call stack size exceeded$/,
   },
   'takes-memory': {
-    about: 'takes memory without end',
+    about: 'allocates memory endlessly',
     flow: { top: 'const all: number[][] = []; for (;;) all.push(new Array(10_000).fill(1.5));' },
     reported: tooMuch,
   },
   'lets-an-array-grow': {
-    about: 'lets one array grow without end, which V8 copies to twice its size',
+    about: 'lets one array grow endlessly; V8 copies it each time to double its size',
     flow: { top: 'const all: number[] = []; for (;;) all.push(1);' },
     reported: tooMuch,
   },
   'lets-a-map-grow': {
-    about: 'lets a map grow without end',
+    about: 'lets a map grow endlessly',
     flow: { top: 'const all = new Map<number, object>(); for (let i = 0; ; i++) all.set(i, [i]);' },
     reported: tooMuch,
   },
   'takes-large-pieces': {
-    about: 'takes memory without end, 200 MB at a time',
+    about: 'allocates memory endlessly, 200 MB at a time',
     flow: { top: 'const all: number[][] = []; for (;;) all.push(new Array(26_000_000).fill(1.5));' },
     reported: tooMuch,
   },
   'takes-buffers': {
-    about: 'takes buffers without end',
+    about: 'allocates buffers endlessly',
     flow: { top: 'const all: Uint8Array[] = []; for (;;) all.push(new Uint8Array(20_000_000).fill(1));' },
     reported: tooMuch,
   },
@@ -132,24 +132,24 @@ export const atImport: Readonly<Record<string, Way>> = {
     reported: /^flow\.ts: cannot be loaded: bad \(_bad\.ts:2:\d+\)$/,
   },
   'throws-in-a-getter': {
-    about: 'a getter of what it exports throws',
+    about: 'exports an object with a getter that throws',
     flow: {
       text: "export default {\n  get connections() {\n    throw new Error('got');\n  },\n};\n",
     },
     reported: /^flow\.ts:3:\d+: .*got$/,
   },
   'bad-syntax': {
-    about: 'has a mistake in its syntax',
+    about: 'has a syntax error',
     flow: { top: 'const x = = 1;' },
     reported: /^flow\.ts:6:\d+: cannot be loaded: /,
   },
   'imports-what-is-missing': {
-    about: 'imports a package that is not there',
+    about: 'imports a package that does not exist',
     flow: { top: "import 'no-such-package';" },
     reported: /^flow\.ts(:6:\d+)?: cannot be loaded: .*no-such-package/,
   },
   'imports-in-a-circle': {
-    about: 'imports a file that reads it before it is there',
+    about: 'imports a file that reads its exports before they are initialized',
     flow: { top: "import './_circle.ts'; export const mine = 1;" },
     reported: /^flow\.ts: cannot be loaded: .*mine.* \(_circle\.ts:2:\d+\)$/,
   },
@@ -217,12 +217,12 @@ export const whileRunning: Readonly<Record<string, Way>> = {
     reported: /^rule "sum" \(flow\.ts\) failed: null was thrown/,
   },
   'throws-hostile-in-the-stream': {
-    about: 'throws what cannot be shown in its stream',
+    about: 'throws an object that cannot be converted to text in its stream',
     flow: { pipe: "tap(() => { throw { toString() { throw new Error('no'); } }; })" },
     reported: /^rule "sum" \(flow\.ts\) failed: something was thrown that cannot be shown$/,
   },
   'recurses-in-the-stream': {
-    about: 'calls itself without end in its stream',
+    about: 'recurses endlessly in its stream',
     flow: { pipe: 'tap(() => { const deep = (n: number): number => deep(n + 1) + 1; deep(0); })' },
     reported: /^rule "sum" \(flow\.ts\) failed: Maximum call stack size exceeded \(flow\.ts:10:\d+\)$/,
   },
@@ -242,12 +242,12 @@ export const whileRunning: Readonly<Record<string, Way>> = {
     reported: /^flow flow\.ts failed: process\.kill\(\d+, SIGKILL\): .*\(flow\.ts:10:\d+\)$/,
   },
   'emits-an-error': {
-    about: 'emits an error that nobody listens to',
+    about: 'emits an error event without a listener',
     flow: { pipe: "tap(() => setTimeout(() => new EventEmitter().emit('error', new Error('emitted'))))" },
     reported: /^flow flow\.ts failed: emitted \(flow\.ts:10:\d+\)$/,
   },
   'is-refused': {
-    about: 'a socket is refused, and nobody listens',
+    about: 'opens a socket that is refused, without an error listener',
     flow: { pipe: "tap((v) => void (v % 20 === 0 && connect(1, '127.0.0.1')))" },
     reported: /^flow flow\.ts failed: connect ECONNREFUSED/,
   },
@@ -257,7 +257,7 @@ export const whileRunning: Readonly<Record<string, Way>> = {
     reported: /^flow flow\.ts failed: worker/,
   },
   'starts-a-thread-that-loops': {
-    about: 'starts a thread that loops without end',
+    about: 'starts a thread that loops endlessly',
     flow: {
       rules: '',
       pipe: "tap((v) => void (v % 20_000 === 0 && new Worker('for (let end = Date.now() + 8000; Date.now() < end;);', { eval: true })))",
@@ -269,7 +269,7 @@ export const whileRunning: Readonly<Record<string, Way>> = {
     reported: /^flow flow\.ts failed: leak \(flow\.ts:5:\d+\)$/,
   },
   'leaks-subscriptions': {
-    about: 'subscribes to a parameter at each change and never lets go',
+    about: 'subscribes to a parameter at each change and never unsubscribes',
     flow: { pipe: "tap(() => { on.integer('desk/x').subscribe(); })" },
     reported:
       /^rule "sum" \(flow\.ts\) is limited: its streams may have 1,000 subscriptions at most; the next one was refused \(flow\.ts:10:\d+\)$/,
@@ -294,13 +294,13 @@ export const whileRunning: Readonly<Record<string, Way>> = {
     reported: /^rule "sum" \(flow\.ts\) failed: .*\(flow\.ts:10:\d+\)$/,
   },
   'timers-without-end': {
-    about: 'timers of 0 ms without end',
+    about: 'sets timers of 0 ms endlessly',
     flow: {
       pipe: 'tap((v) => { if (v % 1000 === 0) { const end = Date.now() + 2000; const again = () => { if (Date.now() < end) setTimeout(again, 0); }; again(); } })',
     },
   },
   'sets-the-exit-status': {
-    about: 'sets the status with which the process ends',
+    about: 'sets the exit status of the process',
     flow: { pipe: 'tap(() => { process.exitCode = 7; })' },
   },
   'prints-much': {
@@ -312,19 +312,19 @@ export const whileRunning: Readonly<Record<string, Way>> = {
 /** The hub cannot go on: a thread says who it was, and ends the process. */
 const endless: Readonly<Record<string, Way>> = {
   'loops-in-the-stream': {
-    about: 'loops without end in its stream',
+    about: 'loops endlessly in its stream',
     flow: { pipe: 'tap(() => { for (;;); })' },
     reported: /^flow flow\.ts has stopped the hub: it ran for 4 s without yielding, at flow\.ts:10:\d+\./,
     ends: true,
   },
   'microtasks-in-the-stream': {
-    about: 'a chain of promises without end, started in its stream',
+    about: 'creates an endless chain of promises in its stream',
     flow: { pipe: 'tap(() => { const again = (): Promise<void> => Promise.resolve().then(again); void again(); })' },
     reported: /^flow flow\.ts has stopped the hub: it ran for 4 s without yielding, at flow\.ts/,
     ends: true,
   },
   'ticks-in-the-stream': {
-    about: 'process.nextTick without end',
+    about: 'calls process.nextTick endlessly',
     flow: { pipe: 'tap(() => { const again = () => process.nextTick(again); again(); })' },
     reported: /^flow flow\.ts has stopped the hub: it ran for 4 s without yielding, at flow\.ts/,
     ends: true,
@@ -336,13 +336,13 @@ const endless: Readonly<Record<string, Way>> = {
     ends: true,
   },
   'blocks-beside-a-busy-thread': {
-    about: 'waits for another program in its stream, while a thread of its own works',
+    about: 'waits for another program in its stream while its own thread works',
     flow: { pipe: "tap(() => { new Worker('for (;;);', { eval: true }); execSync('sleep 3600'); })" },
     reported: /^flow flow\.ts has stopped the hub: it blocked the hub for 30 s\./,
     ends: true,
   },
   'takes-memory-in-the-stream': {
-    about: 'takes memory without end in its stream',
+    about: 'allocates memory endlessly in its stream',
     flow: { pipe: 'tap(() => { const all: number[][] = []; for (;;) all.push(new Array(10_000).fill(1.5)); })' },
     reported: /^flow flow\.ts has stopped the hub: /,
     ends: true,

@@ -29,11 +29,11 @@ async function startDevices(ports: readonly number[]): Promise<ChildProcess> {
 }
 
 export const trial = defineTrial({
-  about: 'reads 100 registers of many Modbus devices every second, kills the devices and starts them again',
+  about: 'reads 100 registers of many Modbus devices every second, and kills and restarts the devices',
   options: {
-    devices: ['how many devices', 100, 10],
-    seconds: ['how long they are read', 20, 3],
-    limit: ['seconds until values are stale, or fresh again', 10, 60],
+    devices: ['the number of devices', 100, 10],
+    seconds: ['how long they are read, in seconds', 20, 3],
+    limit: ['the time limit for values to become stale, or fresh again, in seconds', 10, 60],
   },
   async run({ devices, seconds, limit }) {
     const ports = await Promise.all(Array.from({ length: devices }, () => freePort()));

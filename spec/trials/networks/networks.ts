@@ -18,7 +18,7 @@ import { aNetwork, type Happening, type Network } from './network.ts';
 import { isTrigger } from './rule.ts';
 
 export const trial = defineTrial({
-  about: 'runs random networks of rules on a hub and on a model of their own, which must make the same changes',
+  about: 'runs random networks of rules on a hub and on an independent model; both must make the same changes',
   options: { networks: ['how many networks run', 5000, 40], seed: ['what they are made of', 1, 16] },
   run,
 });

@@ -14,10 +14,10 @@ import { type Task, tasks } from './tasks.ts';
 const mostClicks = 4;
 
 export const trial = defineTrial({
-  about: 'drives the tasks of an operator in a browser, in at most four clicks each',
+  about: 'performs the tasks of an operator in a browser, each in at most four clicks',
   options: {
-    seconds: ['how long something may take to be seen', 10, 60],
-    browsers: ['1: Chromium, 2: Firefox as well', 2, 1],
+    seconds: ['the time limit for something to appear, in seconds', 10, 60],
+    browsers: ['1: Chromium; 2: Chromium and Firefox', 2, 1],
   },
   parts: { all: tasks, short: Object.keys(tasks) },
   run({ seconds, browsers }, { parts: chosen }) {

@@ -61,7 +61,7 @@ export const tasks: Readonly<Record<string, Task>> = {
     },
   },
   author: {
-    about: 'who has set the level?',
+    about: 'who set the level?',
     async run(studio) {
       studio.hub.write('desk/level', -3, { kind: 'client', name: 'api olaf 10.0.0.7' });
       await openParameter(studio, 'desk/level');
@@ -96,7 +96,7 @@ export const tasks: Readonly<Record<string, Task>> = {
   point: { about: 'set a level to −12.5', run: (studio) => setLevel(studio, '-12.5', -12.5) },
   comma: { about: 'set a level to −13,5', run: (studio) => setLevel(studio, '−13,5', -13.5) },
   minute: {
-    about: 'what has changed in the last minute?',
+    about: 'what changed in the last minute?',
     async run(studio) {
       const { hand, hub } = studio;
       hub.write('desk/title', 'News', { kind: 'client', name: 'api olaf 10.0.0.7' });
@@ -139,7 +139,7 @@ export const tasks: Readonly<Record<string, Task>> = {
     },
   },
   yesterday: {
-    about: 'yesterday beside today',
+    about: 'compare yesterday with today',
     async run(studio) {
       const { hand } = studio;
       await view(studio, 'History');
@@ -153,7 +153,7 @@ export const tasks: Readonly<Record<string, Task>> = {
     },
   },
   panel: {
-    about: 'a panel of six widgets',
+    about: 'build a panel of six widgets',
     async run(studio) {
       const { hand, read } = studio;
       await view(studio, 'Dashboards');
@@ -178,7 +178,7 @@ export const tasks: Readonly<Record<string, Task>> = {
     },
   },
   reception: {
-    about: 'a screen for the reception that can only be read, by a link',
+    about: 'set up a read-only screen at the reception with a link',
     async run(studio) {
       const { hand, browser } = studio;
       await view(studio, 'Users');
@@ -200,7 +200,7 @@ export const tasks: Readonly<Record<string, Task>> = {
     },
   },
   label: {
-    about: 'give a parameter another label',
+    about: 'change the label of a parameter',
     async run(studio) {
       const { hand, hub, read } = studio;
       await openParameter(studio, 'desk/level');

@@ -16,9 +16,9 @@ interface Part extends Pick<SenderTask, 'way' | 'perPacket'> {
 }
 
 const parts: Readonly<Record<string, Part>> = {
-  udp: { about: 'a message in each UDP packet', way: 'udp', perPacket: 1 },
+  udp: { about: 'one message per UDP packet', way: 'udp', perPacket: 1 },
   bundles: { about: 'bundles of ten messages over UDP', way: 'udp', perPacket: 10 },
-  tcp: { about: 'a message in each packet over TCP with SLIP', way: 'tcp', perPacket: 1 },
+  tcp: { about: 'one message per packet over TCP with SLIP', way: 'tcp', perPacket: 1 },
 };
 
 const parameters = 1000;
@@ -27,10 +27,10 @@ const neighbours = 20;
 const mostLost = 0.001;
 
 export const trial = defineTrial({
-  about: 'sends OSC messages at a rate over UDP and TCP, beside twenty ordinary clients',
+  about: 'sends OSC messages at a constant rate over UDP and TCP, beside twenty ordinary clients',
   options: {
-    rate: ['messages a second', 50_000, 2000],
-    seconds: ['how long they are sent', 10, 1],
+    rate: ['the number of messages per second', 50_000, 2000],
+    seconds: ['how long they are sent, in seconds', 10, 1],
     ratio: ["what the others' p99 may be of what it was before", 1.2, 100],
   },
   parts: { all: parts, short: ['udp', 'tcp'] },

@@ -16,14 +16,17 @@ import { WriteLog, Writer } from './writer.ts';
 const clients = { careful: true, naive: true };
 
 export const trial = defineTrial({
-  about: 'cuts the link of a client again and again while values change: no resume may leave one out',
+  about: 'repeatedly breaks the link of a client while values change: no change may be lost when the client resumes',
   options: {
-    cuts: ['how many times the link is cut, and resumed and compared', 300, 4],
-    seed: ['what chance is made of', 1, 5],
-    large: ['how many parameters the large subscription has', 20_000, 2000],
-    rate: ['how many changes a second go on meanwhile, at most', 5000],
-    client: ['careful: it keeps revisions while it waits for no end; naive: every revision; both', 'both'],
-    hub: ['the source tree whose hub it is', thisTree],
+    cuts: ['the number of times that the link is broken, resumed and compared', 300, 4],
+    seed: ['the seed for all random choices', 1, 5],
+    large: ['the number of parameters in the large subscription', 20_000, 2000],
+    rate: ['the maximum number of changes per second during the trial', 5000],
+    client: [
+      'careful: keeps a revision only while no end is outstanding; naive: keeps every revision; or both',
+      'both',
+    ],
+    hub: ['the source tree of the hub', thisTree],
   },
   async run({ cuts, large, rate, seed, client, hub }, { isShort }) {
     for (const [name] of chosenOf(clients, client === 'both' ? [] : [client])) {

@@ -23,16 +23,16 @@ const pressedKey = 0;
 const pressEveryMs = 200;
 
 export const trial = defineTrial({
-  about: 'shows changing images on many surfaces, presses their keys, and kills and stops other surfaces meanwhile',
+  about: 'shows changing images on many surfaces and presses their keys, while other surfaces are killed and stopped',
   options: {
-    surfaces: ['how many surfaces', 50, 6],
-    keys: ['keys of a surface', 32, 8],
-    rate: ['images a second of each surface', 10, 4],
-    pixels: ['width of an image', 72],
-    seconds: ['how long', 20, 3],
-    faces: ['how many different images the surfaces show at the same time for the same key', 1000, 2],
-    share: ['the share of the images that has to arrive, in percent', 95, 50],
-    limit: ['milliseconds from a press until its lamp, 99 of 100', 20, 3000],
+    surfaces: ['the number of surfaces', 50, 6],
+    keys: ['the number of keys on each surface', 32, 8],
+    rate: ['the number of images per second on each surface', 10, 4],
+    pixels: ['the width of an image, in pixels', 72],
+    seconds: ['how long the trial runs, in seconds', 20, 3],
+    faces: ['the number of different images that the surfaces show for the same key at the same time', 1000, 2],
+    share: ['the minimum percentage of images that must arrive', 95, 50],
+    limit: ['the time limit from a press to its lamp for 99 of 100 presses, in milliseconds', 20, 3000],
   },
   async run(options) {
     try {

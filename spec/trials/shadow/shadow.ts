@@ -22,9 +22,9 @@ import { compareAtPage } from './page.ts';
 import { changes, nextWrites, studioWith } from './studio.ts';
 
 const parts = {
-  replay: { about: 'an hour of a studio that was recorded, with each of many changes', run: compareReplays },
+  replay: { about: 'a recorded hour of a studio, replayed with each of many changes', run: compareReplays },
   page: {
-    about: 'random changes in the rule sheet of a browser, tried in shadow and taken over',
+    about: 'random changes in the rule sheet in a browser, tried in shadow and then applied',
     run: ({ rounds, first, seed, played, seconds }: Options) =>
       compareAtPage({ rounds, first, seed, playedMs: played * 60_000, deadlineMs: seconds * 1000 }),
   },
@@ -32,15 +32,15 @@ const parts = {
 
 export const trial = defineTrial({
   about:
-    'a changed rule in shadow shows the differences that occur when it is live: of a recorded hour, and at the page',
+    'checks that a changed rule in shadow shows the differences that occur when it is live, in a recorded hour and on the page',
   options: {
-    minutes: ['how long the studio is recorded', 60, 2],
-    seed: ['what happens in it', 1, 7],
-    each: ['tries each so many-th change of a rule', 1, 3],
-    rounds: ['how many changes are made at the page', 100, 2],
-    first: ['the number of the first of them', 0],
-    played: ['how many minutes the studio then works, in shadow and live', 5, 2],
-    seconds: ['how long something may take to be seen at the page', 30, 60],
+    minutes: ['how long the studio is recorded, in minutes', 60, 2],
+    seed: ['the seed for what happens in the studio', 1, 7],
+    each: ['tries only every n-th change of a rule', 1, 3],
+    rounds: ['the number of changes on the page', 100, 2],
+    first: ['the number of the first of these changes', 0],
+    played: ['how long the studio then runs, in shadow and live, in minutes', 5, 2],
+    seconds: ['the time limit for something to appear on the page, in seconds', 30, 60],
   },
   parts: { all: parts, short: ['replay', 'page'] },
   async run(options, { parts: chosen }) {

@@ -39,12 +39,13 @@ interface Report {
 }
 
 export const trial = defineTrial({
-  about: 'reads 100 objects of many SNMP agents every second, beside ordinary clients; kills and stops the agents',
+  about:
+    'reads 100 objects from many SNMP agents every second, beside ordinary clients, and kills and stops the agents',
   options: {
-    agents: ['how many agents', 100, 10],
-    seconds: ['how long they are read', 20, 3],
+    agents: ['the number of agents', 100, 10],
+    seconds: ['how long they are read, in seconds', 20, 3],
     ratio: ["what the others' p99 may be of that at a hub without agents", 1.2, 100],
-    limit: ['seconds until values are stale, or fresh again', 10, 60],
+    limit: ['the time limit for values to become stale, or fresh again, in seconds', 10, 60],
   },
   async run({ agents, seconds, ratio, limit }) {
     const ends: (() => unknown)[] = [];

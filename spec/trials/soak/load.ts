@@ -18,7 +18,7 @@ export interface SoakTask {
   readonly stallMs: number;
   readonly readMs: number;
   readonly parameters: number;
-  /** Changes per second of each parameter, and how many times a second a dashboard is sent something. */
+  /** Changes per second of each parameter, and the number of messages per second to each dashboard. */
   readonly changesPerSecond: number;
   readonly rate: number;
 }

@@ -28,18 +28,19 @@ import type { SoakLook, SoakTask } from './load.ts';
 import { copies, factors, type SoakedFlow, soakedFlow, type TroubleCounts, Troubles } from './troubles.ts';
 
 const options = {
-  minutes: ['for how long', 60, 1 / 30],
-  dashboards: ['how many there are', 1000, 4],
-  stalled: ['how many of a hundred read nothing for 45 of each 60 seconds', 5, 25],
-  parameters: ['how many parameters they show', 1000, 100],
-  changes: ['how many changes a second there are', 50_000, 200],
-  rate: ['how many times a second a dashboard is sent something', 10],
+  minutes: ['how long the trial runs, in minutes', 60, 1 / 30],
+  dashboards: ['the number of dashboards', 1000, 4],
+  stalled: ['the percentage of dashboards that read nothing for 45 of every 60 seconds', 5, 25],
+  parameters: ['the number of parameters that the dashboards show', 1000, 100],
+  changes: ['the number of changes per second', 50_000, 200],
+  rate: ['the number of messages per second to each dashboard', 10],
 } as const;
 type Numbers = Readonly<Record<keyof typeof options, number>>;
 const diskBytes = 64 * 1024 * 1024;
 
 export const trial = defineTrial({
-  about: 'soaks a hub for an hour in load, loops, failures, reloads, deaths and a full disk: memory stays as it was',
+  about:
+    'runs a hub for an hour under load, with loops, failures, reloads, kills and a full disk: memory must not grow',
   options,
   run: (numbers, { isShort }) => run(numbers, isShort),
 });

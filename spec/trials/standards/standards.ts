@@ -19,11 +19,10 @@ const shown = 20;
 
 const standards: Readonly<Record<string, Standard>> = {
   re2: {
-    about:
-      'regular expressions: re2-search.txt and re2-exhaustive.txt, also as .gz, of src/regexp/testdata in golang/go',
+    about: 'regular expressions: re2-search.txt and re2-exhaustive.txt (or .gz) from src/regexp/testdata in golang/go',
     run: runRe2,
   },
-  cel: { about: 'expressions: *.textproto of tests/simple/testdata in google/cel-spec', run: runCel },
+  cel: { about: 'expressions: *.textproto from tests/simple/testdata in google/cel-spec', run: runCel },
 };
 
 export const trial = defineTrial({

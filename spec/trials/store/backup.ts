@@ -14,14 +14,14 @@ import { defineTrial, notify } from '../trial.ts';
 import { startKilledHub } from './killed-hub.ts';
 
 const options = {
-  backups: ['how many backups are made', 20, 1],
-  rate: ['changes per second', 5000, 900],
-  pairs: ['how many pairs of parameters are changed', 200, 20],
-  seed: ['what the moments of the backups are made of', 1],
+  backups: ['the number of backups', 20, 1],
+  rate: ['the number of changes per second', 5000, 900],
+  pairs: ['the number of pairs of parameters that change', 200, 20],
+  seed: ['the seed for the times of the backups', 1],
 } as const;
 
 export const trial = defineTrial({
-  about: 'backs up a hub while it changes: what is restored is one moment of what was written',
+  about: 'backs up a hub while its values change: each restored backup must contain the values of a single moment',
   options,
   run: (numbers, { isShort }) => run(numbers, isShort),
 });

@@ -11,16 +11,16 @@ import { type Cuts, prepareCuts } from './damaged-values.ts';
 import { crowdDisk, fillDisk } from './full-disk.ts';
 
 const options = {
-  parameters: ['how many values the database of the values has', 10_000, 1000],
-  changes: ['how many changes those of the history and the audit have', 10_000, 1000],
-  every: ['at which lengths it is cut, in bytes', 4096],
-  turns: ['how often bits are turned; a tenth as often bytes become noise', 200],
-  most: ['how many damages are tried of each database, evenly picked of all', Infinity, 2],
+  parameters: ['the number of values in the database of values', 10_000, 1000],
+  changes: ['the number of changes in the databases of history and audit', 10_000, 1000],
+  every: ['the step between the lengths at which a database is cut, in bytes', 4096],
+  turns: ['the number of flipped bits; bytes are replaced with noise a tenth as often', 200],
+  most: ['the maximum number of evenly selected damages to each database', Infinity, 2],
 } as const;
 
 export const trial = defineTrial({
   about:
-    'damages the databases of a store in every way that a disk may, and fills the disk: the hub starts and says what is lost',
+    'damages the databases of a store in every way that a disk can, and fills the disk: the hub must start and report what is lost',
   options,
   run: (numbers, { isShort }) => run(numbers, isShort),
 });

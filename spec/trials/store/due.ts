@@ -13,15 +13,15 @@ import { defineTrial, notify } from '../trial.ts';
 import { type KilledHub, startKilledHub } from './killed-hub.ts';
 
 const options = {
-  kills: ['how often a hub is killed', 20, 1],
-  tolerance: ['how much too early or too late an end may be, in milliseconds', 300, 3000],
-  seed: ['what the moments of the kills are made of', 1],
-  tof: ['how much the TOF has to go at the kill, in milliseconds', 2000, 300],
-  timer: ['how much the timer has to go', 10_000, 8000],
+  kills: ['the number of times that a hub is killed', 20, 1],
+  tolerance: ['the maximum deviation of an end, in milliseconds', 300, 3000],
+  seed: ['the seed for the times of the kills', 1],
+  tof: ['the time that the TOF has left at the kill, in milliseconds', 2000, 300],
+  timer: ['the time that the timer has left at the kill, in milliseconds', 10_000, 8000],
 } as const;
 
 export const trial = defineTrial({
-  about: 'kills a hub while a TOF and a timer run: both end when they should have',
+  about: 'kills a hub while a TOF and a timer are running: both must end on time',
   options,
   run: (numbers, { isShort }) => run(numbers, isShort),
 });

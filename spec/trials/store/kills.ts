@@ -23,17 +23,16 @@ const slowDiskMs = 300;
 const moreStarts = 8;
 
 const options = {
-  kills: ['how often the hub is killed', 1000, 2],
-  rate: ['changes per second', 5000, 500],
-  parameters: ['how many parameters are changed', 500, 50],
-  safe: ['how many milliseconds before the kill a change must have been made to be there', 500, 1500],
-  start: ['how many milliseconds a start may take', 2000, 60_000],
-  seed: ['what the moments of the kills are made of', 1],
+  kills: ['the number of times that the hub is killed', 1000, 2],
+  rate: ['the number of changes per second', 5000, 500],
+  parameters: ['the number of parameters that change', 500, 50],
+  safe: ['the minimum age of a change at the kill that must be kept, in milliseconds', 500, 1500],
+  start: ['the time limit for a start, in milliseconds', 2000, 60_000],
+  seed: ['the seed for the times of the kills', 1],
 } as const;
 
 export const trial = defineTrial({
-  about:
-    'kills a hub with a store under load: it has kept all values and entries of the audit that were older than half a second',
+  about: 'kills a hub with a store under load: all values and audit entries older than half a second must be kept',
   options,
   run: (numbers, { isShort }) => run(numbers, isShort),
 });

@@ -14,14 +14,14 @@ const mostGrowth = 1.1;
 const mostShortGrowth = 2;
 
 const options = {
-  minutes: ['for how long', 10, 0.1],
-  rate: ['changes per second', 20_000, 1000],
-  parameters: ['how many parameters are changed', 1000, 50],
-  megabytes: ['how much room the store may take', 16],
+  minutes: ['how long the trial runs, in minutes', 10, 0.1],
+  rate: ['the number of changes per second', 20_000, 1000],
+  parameters: ['the number of parameters that change', 1000, 50],
+  megabytes: ['the maximum size of the store, in megabytes', 16],
 } as const;
 
 export const trial = defineTrial({
-  about: 'records every change of a load: memory stays flat, and the files of the store within their room',
+  about: 'records every change under load: memory stays flat, and the files of the store stay within their limit',
   options,
   async run({ minutes, rate, parameters, megabytes }, { isShort }) {
     const load = { hubFolder: thisTree, parameters, changesPerSecond: rate, maxSize: `${megabytes}MB` };

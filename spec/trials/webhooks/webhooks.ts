@@ -21,15 +21,15 @@ const numbers = Array.from({ length: hooks }, (_, index) => index);
 const ids = Array.from({ length: neighbours }, (_, index) => `neighbour/${index}`);
 
 export const trial = defineTrial({
-  about: 'delivers signed webhooks that the hub passes on, beside dead targets and twenty ordinary clients',
+  about: 'delivers signed webhooks that the hub forwards, beside dead targets and twenty ordinary clients',
   options: {
-    rate: ['deliveries a second to each of ten webhooks', 100, 10],
-    seconds: ['the length of a window', 2, 0.5],
-    pairs: ['how many windows are compared with one in which another hub has the load', 10, 1],
+    rate: ['the number of deliveries per second to each of ten webhooks', 100, 10],
+    seconds: ['the length of a window, in seconds', 2, 0.5],
+    pairs: ['the number of windows that are compared with a window in which another hub carries the load', 10, 1],
     p99: ["what the others' p99 may be, in ms", 33, Number.POSITIVE_INFINITY],
-    share: ['the least share of the rate', 0.9, 0.01],
+    share: ['the minimum share of the rate', 0.9, 0.01],
   },
-  parts: { all: { webhooks: { about: 'deliveries that the hub passes on' } }, short: ['webhooks'] },
+  parts: { all: { webhooks: { about: 'deliveries that the hub forwards' } }, short: ['webhooks'] },
   async run({ rate, seconds, pairs, p99, share }) {
     try {
       notify(`webhooks: ${await runAll(rate, { pairs, ms: seconds * 1000 }, { p99, share })}: holds`);
