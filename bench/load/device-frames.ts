@@ -53,7 +53,7 @@ function description({ parameters: count, hasPatterns }: DeviceFramesTask): obje
     ({ name, type, pattern }) => [`${name}/{n:0..${count}}`, { type, on: `${name}.{n:int} ${pattern}` }] as const,
   );
   return {
-    about: 'A device that speaks without pause',
+    about: 'A device that sends continuously',
     frame: { end: '\n' },
     parameters: { ...Object.fromEntries(hasPatterns ? own : shared), round: { type: 'I', on: 'ROUND {value:int}' } },
   };

@@ -13,7 +13,7 @@ const withoutDead = 'the same hub without them';
 /** What is written at `desk` returns through its device; twenty clients hear it. */
 const clients = 20;
 const desk = {
-  about: 'A device that confirms what is set',
+  about: 'A device that confirms each write',
   frame: { end: '\n' },
   parameters: {
     'neighbour/{n:0..19}': { type: 'F', on: 'VAL {n:int} {value:float}', write: { send: 'SET {n} {value:float}' } },
@@ -29,7 +29,7 @@ const tailFactor = 12;
 export const deadDevices: Subject = {
   name: 'dead-devices',
   about:
-    'from a write of a client through a device to its arrival at twenty clients, in a hub with 1,000 devices of which half are dead',
+    'latency from the write of a client through a device to its arrival at twenty clients, in a hub with 1,000 devices, half of which are dead',
   measures: ['lib/connections/device', 'lib/device'],
   rounds: 5,
   async cases({ hubFolder, isQuick, measureMs, devices }) {

@@ -17,7 +17,7 @@ const mostGrowth = 1.25;
 export const deviceFrames: Subject = {
   name: 'device-frames',
   about:
-    'a frame of a device, over TCP, that changes a parameter: processor time of the hub from the socket to the graph',
+    'a frame from a device over TCP that changes a parameter: processor time of the hub from the socket to the graph',
   measures: ['lib/connections/device', 'lib/device', 'lib/graph'],
   rounds: 5,
   async cases({ hubFolder, profileFolder, isQuick, measureMs }) {

@@ -21,7 +21,8 @@ const load = { parameters: 1000, changesPerSecond: 10, rate: 30 };
 
 export const edges: Subject = {
   name: 'edge-hubs',
-  about: 'dashboards on two edge hubs, which mirror a third one over a NATS server, beside all of them on one hub',
+  about:
+    'dashboards on two edge hubs, which mirror a third hub over a NATS server, compared with all dashboards on one hub',
   measures: ['lib/connections/nats', 'lib/connections/rest-api/sockets', 'lib/graph', 'lib/net'],
   rounds: 3,
   async cases(options, folder) {

@@ -12,7 +12,7 @@ const flow = plantOf(parameters);
 export const filterCost: Subject = {
   name: 'filter-cost',
   about:
-    'processor time of the hub per change of one parameter of 10,000, which one of so many different subscriptions hears',
+    'processor time of the hub per change to one of 10,000 parameters, which only one of many different subscriptions matches',
   measures: ['lib/connections/rest-api/sockets', 'lib/graph', 'lib/net', 'lib/connections/rest-api/filters'],
   rounds: 5,
   async cases(options, folder) {

@@ -19,7 +19,7 @@ const libraryHeaders = ['date', 'uwebsockets', 'content-length'];
 export const httpRead: Subject = {
   name: 'http-read',
   about:
-    'GET /parameters/<address> over kept-alive connections; the ceiling is raw uWebSockets.js with the same answer',
+    'GET /parameters/<address> over keep-alive connections; the ceiling is raw uWebSockets.js with the same response',
   measures: ['lib/connections/rest-api/http', 'lib/connections/rest-api/endpoints', 'lib/net'],
   rounds: 5,
   async cases(options, folder) {

@@ -23,8 +23,7 @@ const calmFactor = 35;
 
 export const manyHubs: Subject = {
   name: 'hubs',
-  about:
-    'hubs that share a domain on one NATS server: changes to a mirror, a write to another hub, and a domain that is idle',
+  about: 'hubs that share a domain on one NATS server: changes to a mirror, a write to another hub, and an idle domain',
   measures: ['lib/connections/nats', 'lib/graph'],
   rounds: 3,
   async cases(options, folder) {

@@ -16,7 +16,7 @@ const otherSockets = 300;
 
 export const idle: Subject = {
   name: 'idle',
-  about: 'patchbay.v1 clients with one subscription, idle, against idle sockets of raw uWebSockets.js',
+  about: 'idle patchbay.v1 clients with one subscription each, compared with idle sockets in raw uWebSockets.js',
   measures: ['lib/connections/rest-api/sockets'],
   rounds: 3,
   async cases(options, folder) {

@@ -11,7 +11,7 @@ import type { MemoryTask } from '../load/flows/memory.ts';
 
 export const memory: Subject = {
   name: 'memory',
-  about: 'Dummy parameters from a flow file; the ceiling is a Map of BehaviorSubjects of bare rxjs',
+  about: 'dummy parameters from a flow file; the ceiling is a Map of BehaviorSubjects in bare rxjs',
   measures: ['lib/graph', 'lib/connections/dummy', 'lib/hub'],
   rounds: 1,
   async cases({ parameters, profileFolder, hubFolder }, folder) {

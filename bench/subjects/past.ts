@@ -28,7 +28,7 @@ const untilDrawn = `(reach, share) => new Promise((resolve, reject) => {
 
 export const past: Subject = {
   name: 'past',
-  about: 'what parameters were, asked of a store that has recorded them for days',
+  about: 'queries for past values in a store that has recorded parameters for days',
   measures: ['lib/connections/store', 'lib/console/history'],
   rounds: 5,
   async cases(options, folder) {

@@ -13,7 +13,7 @@ export const markAddress = 'desk/mark';
 
 export const plainIngest: Subject = {
   name: 'plain-ingest',
-  about: 'one socket writes; the ceiling is a relay in raw uWebSockets.js, which publishes each message as it came',
+  about: 'one socket writes; the ceiling is a relay in raw uWebSockets.js, which publishes each message unchanged',
   measures: ['lib/connections/rest-api/sockets', 'lib/graph', 'lib/net'],
   rounds: 5,
   async cases(options, folder) {

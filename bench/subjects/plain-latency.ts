@@ -11,7 +11,7 @@ const tailFactor = 4;
 
 export const plainLatency: Subject = {
   name: 'plain-latency',
-  about: 'from the write of one socket to the arrival at each of all sockets, at an even rate of changes',
+  about: 'latency from a write by one socket to its arrival at every socket, at a constant rate of changes',
   measures: ['lib/connections/rest-api/sockets', 'lib/graph', 'lib/net'],
   rounds: 9,
   async cases(options, folder) {

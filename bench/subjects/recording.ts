@@ -14,7 +14,7 @@ const tailFactor = 8;
 
 export const recording: Subject = {
   name: 'recording',
-  about: 'from a write to its arrival at other clients, while a store records every change of the load',
+  about: 'latency from a write to its arrival at other clients while a store records every change of the load',
   measures: ['lib/connections/store', 'lib/graph'],
   rounds: 7,
   async cases({ hubFolder, recordedPerSecond: changesPerSecond, measureMs }) {

@@ -55,7 +55,7 @@ const metricsOf = (title: string): readonly Metric[] => [
 
 export const rightsCost: Subject = {
   name: 'rights',
-  about: 'HTTP reads, plain writes and a plain fan-out at a hub with users; held against the same hub without any',
+  about: 'HTTP reads, plain writes and a plain fan-out in a hub with users, compared with the same hub without users',
   measures: ['lib/connections/rest-api'],
   rounds: 5,
   async cases(options, folder) {

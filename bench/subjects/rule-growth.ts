@@ -8,7 +8,7 @@ import { type RuleShapeName, ruleShapes } from '../load/flows/rule-shapes.ts';
 export const ruleGrowth: Subject = {
   name: 'rule-growth',
   about:
-    'a run of a rule in a hub of many, and how many times as much it costs as in a hub of few; as many rules in many small hubs, and in bare rxjs',
+    'the cost of running a rule in a hub with many rules, relative to a hub with few; also with as many rules in many small hubs, and in bare rxjs',
   measures: ['lib/flow/run', 'lib/graph', 'lib/expression'],
   rounds: 3,
   mustReach: true,

@@ -43,7 +43,7 @@ const metrics: readonly Metric[] = [
 export const start: Subject = {
   name: 'start',
   about:
-    '100 parameters and 60 rules from the start of the process to the first answers; the ceiling is a server by hand',
+    '100 parameters and 60 rules: the time from the start of the process to the first responses; the ceiling is a handwritten server',
   measures: ['lib', 'install/bundle.ts'],
   rounds: 3,
   async cases({ isQuick, hubFolder }, folder) {

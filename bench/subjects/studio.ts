@@ -44,7 +44,7 @@ interface Side {
 export const studio: Subject = {
   name: 'studio',
   about:
-    '100 parameters, 60 rules and 100 dashboards, every change checked at each; held against a list by hand in uWebSockets.js',
+    '100 parameters, 60 rules and 100 dashboards; every change is checked at each dashboard; compared with a handwritten list in uWebSockets.js',
   measures: ['lib/connections/rest-api/sockets', 'lib/connections/store', 'lib/graph', 'lib/flow/run', 'lib/net'],
   rounds: 5,
   async cases(options, folder) {

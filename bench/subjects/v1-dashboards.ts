@@ -20,7 +20,8 @@ const many = { parameters: 400, changesPerSecond: 50, rate: 30 };
 
 export const v1Dashboards: Subject = {
   name: 'v1-dashboards',
-  about: 'patchbay.v1, dashboards with the newest values 30 times a second, of 1,000 parameters with 50 changes/s each',
+  about:
+    'patchbay.v1: dashboards that receive the newest values 30 times per second, of 1,000 parameters with 50 changes/s each',
   measures: ['lib/connections/rest-api/sockets', 'lib/graph', 'lib/net'],
   rounds: 5,
   async cases(options, folder) {
@@ -59,7 +60,7 @@ export const v1Dashboards: Subject = {
 export const v1Stalled: Subject = {
   name: 'v1-stalled',
   about:
-    'patchbay.v1, dashboards of which one in 20 reads nothing for a while; in the end each must show the newest values',
+    'patchbay.v1: dashboards, one in 20 of which reads nothing for a while; in the end, each must show the newest values',
   measures: ['lib/connections/rest-api/sockets', 'lib/graph', 'lib/net'],
   rounds: 2,
   async cases(options, folder) {

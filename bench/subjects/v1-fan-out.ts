@@ -9,7 +9,7 @@ import type { Subject } from '../harness/subject.ts';
 export const v1FanOut: Subject = {
   name: 'v1-fan-out',
   about:
-    'patchbay.v1, every change to all sockets; one socket writes batches with ids. The relay and NATS: a message per change',
+    'patchbay.v1: one socket writes batches with ids, and every change goes to all sockets. The relay and NATS send a message per change',
   measures: ['lib/connections/rest-api/sockets', 'lib/graph', 'lib/net'],
   rounds: 5,
   async cases(options, folder) {

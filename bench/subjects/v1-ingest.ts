@@ -11,7 +11,7 @@ const targetPerSecond = 1_500_000;
 
 export const v1Ingest: Subject = {
   name: 'v1-ingest',
-  about: 'patchbay.v1, one socket sets 1,000 parameters with each message; 8 messages under way',
+  about: 'patchbay.v1: one socket sets 1,000 parameters with each message; 8 messages in flight',
   measures: ['lib/connections/rest-api/sockets', 'lib/graph', 'lib/net'],
   rounds: 5,
   async cases(options, folder) {

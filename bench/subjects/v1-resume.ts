@@ -14,7 +14,7 @@ const fewParameters = 10_000;
 export const v1Resume: Subject = {
   name: 'v1-resume',
   about:
-    'patchbay.v1, a client whose link is killed at random moments while 5,000 random changes a second go on; each picture is checked',
+    'patchbay.v1: a client whose link is killed at random times during 5,000 random changes per second; the values of the client are checked each time',
   measures: ['lib/connections/rest-api/sockets', 'lib/graph', 'lib/net'],
   rounds: 1,
   async cases(options, folder) {

@@ -16,7 +16,8 @@ const targetPerSecond = 1_000_000;
 
 export const virtualCore: Subject = {
   name: 'virtual-core',
-  about: 'a write that changes outputs of a Virtual Core, in process; the ceiling is a graph that takes as many writes',
+  about:
+    'a write that changes outputs of a Virtual Core in the same process; the ceiling is a graph that takes as many writes',
   measures: ['lib/connections/virtual-core', 'lib/graph', 'lib/expression'],
   rounds: 9,
   async cases(options, folder) {

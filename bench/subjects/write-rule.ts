@@ -15,7 +15,7 @@ const flow = {
 export const writeRule: Subject = {
   name: 'write-rule',
   about:
-    'one write through one from-to rule; the ceiling is BehaviorSubject → subscribe → BehaviorSubject in bare rxjs',
+    'one write through a rule with only `from` and `to`; the ceiling is BehaviorSubject → subscribe → BehaviorSubject in bare rxjs',
   measures: ['lib/flow/run', 'lib/graph', 'lib/expression'],
   rounds: 5,
   async cases({ writes, profileFolder, hubFolder }, folder) {
