@@ -62,7 +62,7 @@ export class Pattern {
       const next = parts[index + 1];
       if ('converter' in part && part.converter.isGreedy && next !== undefined && !('literal' in next))
         throw new PatternError(
-          `expected characters between {${part.name}} and what follows it, or its length, such as {${part.name}:text(width=4)}`,
+          `expected literal characters after {${part.name}}, or a length for it, such as {${part.name}:text(width=4)}`,
           0,
         );
     }

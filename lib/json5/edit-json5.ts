@@ -404,7 +404,7 @@ function change(data: unknown, path: Path, kind: 'set' | 'insert' | 'remove', va
   if (!isJsonObject(data) || typeof part !== 'string') throw nothingAt(path.slice(0, at + 1));
   const has = Object.hasOwn(data, part);
   if (isLast && kind === 'insert' && has)
-    throw new HubError('bad-request', `${formatPath(path)}: expected a new key, but this one exists: use set`);
+    throw new HubError('bad-request', `${formatPath(path)}: expected a new key, but this one already exists: use set`);
   if (!has && (!isLast || kind === 'remove')) throw nothingAt(path.slice(0, at + 1));
   if (isLast && kind === 'remove') return Object.fromEntries(Object.entries(data).filter(([key]) => key !== part));
   return Object.fromEntries([

@@ -116,10 +116,7 @@ test('mistakes in patterns are reported with their place', (t) => {
   t.is(mistake('{value:word(width=2)}'), '0: word: unknown argument "width": it takes no arguments');
   t.is(mistake('{value:int(width=x)}'), '0: int: expected width to be an integer 1..20, got "x"');
   t.is(mistake('90 5 FF', true), '3: expected two hexadecimal digits, got "5 "');
-  t.is(
-    mistake('{a}{b}'),
-    '0: expected characters between {a} and what follows it, or its length, such as {a:text(width=4)}',
-  );
+  t.is(mistake('{a}{b}'), '0: expected literal characters after {a}, or a length for it, such as {a:text(width=4)}');
   t.is(mistake('{value:on(zz,03)}', true), '0: on: expected bytes in hexadecimal digits, such as 02, got "zz"');
   t.is(mistake('{value:one(127=on)}', true), '0: one: expected bytes in hexadecimal digits, such as 02, got "127"');
   t.is(mistake('x {=}'), '4: expression: expected an expression');

@@ -125,7 +125,7 @@ for (const [op, message] of [
   [{ path: 'rules[7].map', set: '1' }, /rules\[7\]: the file has no item at this path/],
   [{ path: 'rules[3]', remove: true }, /rules\[3\]: the file has no item/],
   [{ path: 'rules[9]', insert: 1 }, /rules\[9\]: the file has no item/],
-  [{ path: 'rules', insert: [] }, /rules: expected a new key, but this one exists: use set/],
+  [{ path: 'rules', insert: [] }, /rules: expected a new key, but this one already exists: use set/],
   [{ path: 'rules[', set: 1 }, /path: expected a path such as rules\[3\]\.map, got "rules\["/],
   [{ path: 'rules', move: 'rules[0]' }, /does not fit|has no item/],
   [{ path: 'rules[0]', text: '{ from: ' }, /rules\[0\]: expected/],
