@@ -22,7 +22,7 @@ export function withoutValue(message: string): string {
 }
 
 /**
- * Returns the text without the user names and passwords in its addresses, with or without a scheme: `nats://***@10.0.0.5`, `***@10.0.0.5`.
+ * Returns the text without the usernames and passwords in its addresses, with or without a scheme: `nats://***@10.0.0.5`, `***@10.0.0.5`.
  */
 export function withoutUserInfo(text: string): string {
   return text.replace(/([a-z][a-z\d+.-]*:\/\/|(?<![^\s"'`])(?=[^\s/?#"'`@:]*:[^/]))[^\s/?#"'`]*@/gi, `$1${hidden}@`);

@@ -83,7 +83,7 @@ const op = z
     error: 'one of set, insert, remove, move, text',
   })
   .describe(
-    'set: the new value; insert: a new item, path is its place afterwards; remove: true; move: its place afterwards; text: the new value as JSON5 text',
+    'set: the new value; insert: a new item, whose place afterwards is path; remove: true; move: its place afterwards; text: the new value as JSON5 text',
   );
 const fileEdit = {
   file: z.string({ error: 'the name of a flow file' }).max(1000),

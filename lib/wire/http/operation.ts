@@ -28,7 +28,7 @@ const connectionHealth = z.strictObject({
   type: text,
   description: text,
   state: z.enum(['running', 'degraded', 'failed', 'disabled']),
-  reason: text.describe('One sentence; empty without a problem'),
+  reason: text.describe('One sentence; empty if there is no problem'),
   /** The time at which this state began. */
   since: time,
 });

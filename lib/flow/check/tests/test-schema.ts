@@ -34,7 +34,7 @@ export const testStepSchema = z
     receive: byDevice(messages, messageExpected)
       .optional()
       .describe(
-        'Messages that the device sends, after `set`: a message, a list, or { <Connection ID>: … } of several devices',
+        'Messages that the device sends, after `set`: a message, a list, or { <Connection ID>: … } for several devices',
       ),
     sent: byDevice(messages, messageExpected)
       .optional()
