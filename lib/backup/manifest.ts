@@ -9,7 +9,7 @@ export const manifestName = 'patchbay-backup.json';
 const format = 1;
 /** The maximum length of a manifest, in bytes. */
 export const maxManifestBytes = 16 * 1024 * 1024;
-/** The maximum number of files that a manifest lists. */
+/** The maximum number of files that a manifest may list. */
 export const maxFiles = 20_000;
 
 export interface Manifest {

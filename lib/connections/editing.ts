@@ -10,7 +10,7 @@ import type { Rename } from './persistence.ts';
 
 /** The rights of a user who edits files. */
 export interface EditRights {
-  /** The name of the user; '' if the client has no user name. */
+  /** The name of the user; '' if the client has no username. */
   readonly user: string;
   /** The Connection ID of the REST API through which the user is connected. */
   readonly via: string;

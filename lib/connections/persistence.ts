@@ -185,7 +185,7 @@ export interface ValuesArchive extends WritingArchive {
   isLeftOut(parameter: Parameter): boolean;
 }
 
-/** A part of a store whose database can be read while it is being written. */
+/** A part of a store whose database can be read while it is being written to. */
 export interface RecordedArchive extends WritingArchive {
   /** Resolves when all changes so far can be read, or after two seconds at the latest. */
   flush(): Promise<void>;

@@ -39,8 +39,8 @@ export interface AuditOptions extends RemoteOptions {
 const pageLimit = 1000;
 
 /**
- * Prints the newest audit entries in the period, oldest first, one per line. Errors: the hub's error message, or an error if no hub
- * responds.
+ * Prints the newest audit entries in the requested period, oldest first, one per line. Errors: the hub's error message, or an error if no
+ * hub responds.
  */
 export async function audit(options: AuditOptions, console: Console): Promise<number> {
   if (!/^[1-9]\d{0,6}$/.test(options.limit))

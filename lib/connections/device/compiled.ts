@@ -262,7 +262,7 @@ export interface Compiled {
   readonly secretNames: readonly string[];
 }
 
-/** Returns a copy of a value that does not keep the whole message in memory. */
+/** Returns a copy of a value, so that keeping the value does not keep the whole message in memory. */
 export function ownValue(value: Value): Value {
   return typeof value === 'string' ? ownText(value) : value;
 }

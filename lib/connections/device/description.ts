@@ -60,7 +60,9 @@ const each = z
           .describe('The path of the list in JSON or XML, such as d.inputs; * stands for each item of a list'),
       }),
       z.strictObject({
-        entries: text.describe('The path of an object in JSON or XML, "" for the whole; its items are { key, value }'),
+        entries: text.describe(
+          'The path of an object in JSON or XML, "" for the whole message; its items are { key, value }',
+        ),
       }),
     ],
     { error: '"line", "character", { field }, { bytes }, { path } or { entries }' },

@@ -33,7 +33,7 @@ const serialSettings = {
 
 const userSetting = () =>
   z.strictObject({
-    username: z.string().describe('The user name'),
+    username: z.string().describe('The username'),
     password: z.string().describe('The password, as { env } or { file }'),
   });
 
@@ -47,7 +47,7 @@ function addressMistake(text: string): string {
   if (url === undefined || !['http:', 'https:'].includes(url.protocol) || !/^https?:\/\//i.test(text))
     return `expected an address such as "http://10.0.0.9/", got ${JSON.stringify(text)}`;
   if (url.username !== '' || url.password !== '')
-    return 'expected an address without a user name or password: set `auth`';
+    return 'expected an address without a username or password: set `auth`';
   if (url.search !== '' || url.hash !== '') return `expected an address without ? and #, got ${JSON.stringify(text)}`;
   return '';
 }

@@ -212,7 +212,7 @@ function acceptedValue({ type, settings: { as } }: Fixture, input: unknown): Val
   return value;
 }
 
-/** Writes a value into its channels. Returns whether any channel has changed. */
+/** Writes a value to its channels. Returns whether any channel has changed. */
 export function writeChannels({ at, settings: { as } }: Fixture, value: Value, channels: Uint8Array): boolean {
   const number = typeof value === 'boolean' ? (value ? 255 : 0) : Number(value);
   const raw = as === 'percent' ? Math.round((number * 255) / 100) : number;

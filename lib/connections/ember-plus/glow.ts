@@ -12,7 +12,7 @@ import {
   universal,
 } from '../../device/ber.ts';
 
-/** The maximum number of numbers in a path. */
+/** The maximum length of a path, in numbers. */
 export const maxPathNumbers = 32;
 /** The maximum number of targets and the maximum number of sources of a matrix. */
 export const maxSignals = 65_536;

@@ -4,7 +4,7 @@
 export const realTimeBytes = { clock: 0xf8, start: 0xfa, continue: 0xfb, stop: 0xfc, reset: 0xff } as const;
 export type RealTime = keyof typeof realTimeBytes;
 
-/** What a parameter receives and sends. */
+/** The MIDI messages that a parameter receives and sends. */
 export type Control =
   | {
       readonly kind: 'note' | 'control' | 'nrpn' | 'rpn' | 'keyPressure' | 'bend' | 'program' | 'pressure';

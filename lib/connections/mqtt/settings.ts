@@ -172,7 +172,7 @@ export const settingsSchema = z.strictObject({
   parameters: z
     .record(parameterIdSetting, parameterSchema)
     .default({})
-    .describe('The parameters behind topics, by Parameter ID'),
+    .describe('The parameters that topics report or set, by Parameter ID'),
   bridge: bridgeSchema.optional().describe("Publishes the hub's parameters below a prefix, and accepts writes there"),
   discover: discoverSchema.optional().describe('Devices that announce themselves through the broker'),
   expect: expectSetting(

@@ -19,7 +19,7 @@ export const settingsSchema = z.strictObject({
     .default('')
     .describe('Name of the installation, shown in the console; empty: the host name'),
   documentRoot: z.string().default('').describe('Folder whose files the hub serves below /; empty: none'),
-  username: z.string().default('').describe('User name for HTTP Basic authentication; empty: none'),
+  username: z.string().default('').describe('Username for HTTP Basic authentication; empty: none'),
   password: z.string().default('').describe('Password for HTTP Basic authentication'),
   token: z.string().default('').describe('Base64 text that clients send after "Bearer "; empty: none'),
   users: usersSetting,

@@ -139,7 +139,7 @@ const privNames = Object.keys(privProtocols) as [PrivProtocol, ...PrivProtocol[]
 
 const userSchema = z
   .strictObject({
-    name: z.string({ error: 'text' }).min(1).max(32).describe('The user name'),
+    name: z.string({ error: 'text' }).min(1).max(32).describe('The username'),
     auth: z
       .enum(authNames, { error: `one of ${authNames.join(', ')}` })
       .optional()

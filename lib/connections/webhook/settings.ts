@@ -79,9 +79,7 @@ const hookSchema = z.strictObject({
   tolerance: durationSetting(1000, 3_600_000)
     .default(300_000)
     .describe("How far the time of a delivery may differ from the hub's time"),
-  token: secretSetting('a token')
-    .optional()
-    .describe('A token that the sender sends instead of a signature; as { env } or { file }'),
+  token: secretSetting('a token').optional().describe('A token sent instead of a signature; as { env } or { file }'),
   where: z
     .union(
       [

@@ -170,7 +170,7 @@ export function askedOf(address: string, { view }: Principal): AskedParameter {
   return { address, type: view.find(address)?.type, ...(!view.mayAskFor(address) && { isHidden: true }) };
 }
 
-/** Returns the patterns that select the parameters that the principal may see in an answer; undefined stands for all parameters. */
+/** Returns the patterns for the parameters that the principal may see in an answer; undefined stands for all parameters. */
 export function sightOf({ rights }: Principal): Sight | undefined {
   if (rights === undefined || rights.readsAll) return undefined;
   const { read, deny } = rights.settings;

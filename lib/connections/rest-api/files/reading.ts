@@ -123,7 +123,7 @@ export function entriesOf(folder: string): Reading<Dirent[]> {
   );
 }
 
-/** Opens a file and returns the descriptor, which the caller closes. */
+/** Opens a file and returns the descriptor, which the caller must close. */
 export function openDescriptor(path: string, flags: number): Reading<number> {
   return step(
     () => openSync(path, flags),

@@ -144,8 +144,8 @@ function maxConnections(): number {
 }
 
 /**
- * Reserves a descriptor for a file that is about to be sent, possibly slowly; returns false if files already use their share of the
- * descriptors.
+ * Reserves a descriptor for a file that is about to be sent, possibly slowly; returns false if files have already used up their share of
+ * the descriptors.
  */
 export function takeFile(): boolean {
   if (openFiles >= freeDescriptors() * (1 - share) * fileShare) return false;

@@ -239,7 +239,7 @@ export interface OpenedLog {
 }
 
 /**
- * Opens the audit database only once the hub serves clients, so that opening it does not delay the start. The database thread starts
+ * Opens the audit database only once the hub is serving clients, so that opening it does not delay the start. The database thread starts
  * immediately.
  */
 export function openAudit(context: OpenContext): OpenedLog {

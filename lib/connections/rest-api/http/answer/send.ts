@@ -119,7 +119,7 @@ export function hasRoomForBody(share: string, bytes: number): boolean {
   return bytes === 0 || held.bytesOf(share, 'requests') + bytes <= limits.heldBodies.default - held.bytes.requests;
 }
 
-/** Returns the error for a client for whose body the hub has no space. */
+/** Returns the error for a client whose body the hub has no space for. */
 export function noRoomForBody(): LimitError {
   const message = 'body: expected fewer request bodies at a time: too many are incomplete or waiting';
   return new LimitError('heldBodies', 'unavailable', message);
