@@ -80,7 +80,10 @@ export const settingsSchema = z.strictObject({
     .optional()
     .describe('How long a source may be silent; default: 2.5 s over sACN, 10 s over Art-Net'),
   onLoss: lossSetting('the last source of a universe'),
-  parameters: record(z.string().meta({ description: 'A Parameter ID; {n:1..8} stands for several' }), parameterSchema)
+  parameters: record(
+    z.string().meta({ description: 'A Parameter ID; {n:1..8} stands for several IDs' }),
+    parameterSchema,
+  )
     .default({})
     .describe('The parameters, by ID, with their channels'),
   simulate: z.boolean().default(false).describe('true: run without a network'),

@@ -125,7 +125,10 @@ export const settingsSchema = z
       )
       .optional()
       .describe('A serial port at 31,250 baud, or { path, baudRate }'),
-    parameters: record(z.string().meta({ description: 'A Parameter ID; {n:1..8} stands for several' }), parameterSchema)
+    parameters: record(
+      z.string().meta({ description: 'A Parameter ID; {n:1..8} stands for several IDs' }),
+      parameterSchema,
+    )
       .default({})
       .describe('The parameters, by ID, with their messages'),
     hold: durationSetting(0, 60_000)

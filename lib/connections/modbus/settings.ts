@@ -114,7 +114,7 @@ export const settingsSchema = z
       .default(1)
       .describe('The unit, which is also called the slave address or server address'),
     parameters: record(
-      z.string().meta({ description: 'A Parameter ID; {n:1..32} and {side:L|R} stand for several' }),
+      z.string().meta({ description: 'A Parameter ID; {n:1..32} and {side:L|R} stand for several IDs' }),
       parameterSchema,
     )
       .default({})

@@ -22,7 +22,7 @@ const refusedDeclaration: ParameterDeclaration = {
   access: 'read-only',
   about: {
     label: 'Refused',
-    description: 'Announcements of devices that do not fit into parameters, with the reasons, as JSON',
+    description: 'Device announcements that cannot be represented as parameters, with the reasons, as JSON',
   },
 };
 

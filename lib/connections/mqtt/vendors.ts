@@ -203,7 +203,7 @@ function zigbeePart(
     case 'text':
       return whole('S', (value) => value);
     default:
-      return `the type ${String(expose.type)} does not fit into a parameter`;
+      return `values of type ${String(expose.type)} cannot be represented as parameters`;
   }
 }
 

@@ -130,7 +130,7 @@ export const settingsSchema = z
       'Who may send: addresses and networks. Default: the hosts in `udp`, or everyone if `udp` is not set',
     ),
     parameters: record(
-      z.string().meta({ description: 'A Parameter ID; {n:1..32} and {side:L|R} stand for several' }),
+      z.string().meta({ description: 'A Parameter ID; {n:1..32} and {side:L|R} stand for several IDs' }),
       parameterSchema,
     )
       .default({})

@@ -207,7 +207,7 @@ export const settingsSchema = z
       .describe('The community, for SNMPv2c; as { env } or { file }'),
     user: userSchema.optional().describe('The user, for SNMPv3'),
     parameters: record(
-      z.string().meta({ description: 'A Parameter ID; {n:1..32} and {side:L|R} stand for several' }),
+      z.string().meta({ description: 'A Parameter ID; {n:1..32} and {side:L|R} stand for several IDs' }),
       parameterSchema,
     )
       .default({})

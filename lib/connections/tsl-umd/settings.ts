@@ -69,7 +69,9 @@ export const settingsSchema = z
     displays: record(
       z
         .string()
-        .meta({ description: 'The first part of the Parameter IDs; {n:1..32} and {side:L|R} stand for several' }),
+        .meta({
+          description: 'The first part of the Parameter IDs; {n:1..32} and {side:L|R} stand for several displays',
+        }),
       displaySchema,
     )
       .default({})

@@ -130,7 +130,10 @@ test('Zigbee2MQTT: exposes become parameters, by address; a renamed device keeps
   t.like(hub.find(`home/${id}/linkquality`), { access: 'read-only', about: { unit: 'lqi' } });
   t.like(hub.find(`home/${id}/effect`), { access: 'write-only', about: { choices: { blink: 'blink', okay: 'okay' } } });
   t.deepEqual(refusedOf(hub), [
-    { document: `zigbee ${id}`, reasons: ['my_bulb schedule: the type list does not fit into a parameter'] },
+    {
+      document: `zigbee ${id}`,
+      reasons: ['my_bulb schedule: values of type list cannot be represented as parameters'],
+    },
   ]);
   hub.write(`home/${id}/state`, false, writer);
   await other.hears('zigbee2mqtt/my_bulb/set', '{"state":"OFF"}');
