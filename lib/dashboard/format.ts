@@ -104,7 +104,9 @@ const zone = z
 /** The schemas for the settings that every widget has. */
 const place = {
   id: id.optional().describe('Name of the widget, for `layouts`'),
-  label: text().optional().describe("Label on the widget; default: the parameter's label"),
+  label: text()
+    .optional()
+    .describe("Label on the widget; default: the parameter's label, or the last part of its address"),
   at: pair('[column, row], both from 1')
     .optional()
     .describe('[column, row] of the upper left corner, counted from 1; default: the first free place'),

@@ -54,6 +54,11 @@ export function formatAddress(connectionId: string, parameterId: string): string
   return `${connectionId}/${parameterId}`;
 }
 
+/** Returns the last part of an address: `desk/mic/open` → `open`. */
+export function lastPartOf(address: string): string {
+  return address.slice(address.lastIndexOf('/') + 1);
+}
+
 /** Returns an address as part of a URL path, with percent-encoded segments and unchanged slashes: `desk/a b` → `desk/a%20b`. */
 export function pathOf(address: string): string {
   return address.split('/').map(encodeURIComponent).join('/');

@@ -2,6 +2,7 @@
 // number while the store contains the numbers.
 
 import type { Sender } from '../../device/ports.ts';
+import { lastPartOf } from '../../model/address.ts';
 import { globToRegExp } from '../../model/glob.ts';
 import { type Origin, type Parameter, staleSinceOf } from '../../model/parameter.ts';
 import type { Value } from '../../model/value.ts';
@@ -243,7 +244,7 @@ function lastNumberIn(numbers: ReadonlyMap<string, number>, parent: string): num
 export function contentsOf(leaf: Leaf, streamFormat: EmberPlusSettings['streamFormat']): Contents {
   const { parameter, isWritable, isOnline, streamId, kind } = leaf;
   const { address, type, access, about = {} } = parameter;
-  const identifier = address.slice(address.lastIndexOf('/') + 1);
+  const identifier = lastPartOf(address);
   const named = { identifier, ...(about.label !== undefined && { description: about.label }) };
   if (kind === 'function') return named;
   const { min, max, step, unit, choices = {} } = about;

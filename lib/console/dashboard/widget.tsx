@@ -3,7 +3,7 @@
 import { createEffect, createMemo, createSignal, on, Show } from 'solid-js';
 import type { Value, ValueType } from '../../client/index.ts';
 import type { SingleWidget, Tone } from '../../dashboard/format.ts';
-import { pathOf } from '../../model/address.ts';
+import { lastPartOf, pathOf } from '../../model/address.ts';
 import { messageOf } from '../../model/error.ts';
 import type { LiveParameter } from '../hub/live-cells.ts';
 import type { LiveValues } from '../hub/live-values.ts';
@@ -32,6 +32,16 @@ export interface WidgetProps<Type extends SingleWidget['type']> {
 /** Returns whether an area is so much wider than it is high that bars and faders in it run from left to right. */
 export function isLyingShape({ width, height }: Size): boolean {
   return width >= height * 1.5;
+}
+
+/** The name of a widget: its label or, without one, the last part of its address. */
+export function WidgetName(props: { readonly label: string | undefined; readonly address?: string }) {
+  const name = () => props.label ?? (props.address === undefined ? '' : lastPartOf(props.address));
+  return (
+    <p class="name truncate" title={name()}>
+      {name()}
+    </p>
+  );
 }
 
 /** The decimals that are assumed for a number that may have decimals. */

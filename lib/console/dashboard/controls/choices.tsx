@@ -5,7 +5,7 @@ import type { Value } from '../../../client/index.ts';
 import { t } from '../../language/language.ts';
 import { FitText } from '../readings/fit-text.tsx';
 import { showValue } from '../showing.ts';
-import { useControl, WidgetFault, type WidgetProps } from '../widget.tsx';
+import { useControl, WidgetFault, WidgetName, type WidgetProps } from '../widget.tsx';
 import { createGuard, HoldButton } from './guard.tsx';
 
 export function Select(props: WidgetProps<'select'>) {
@@ -22,9 +22,7 @@ export function Select(props: WidgetProps<'select'>) {
   };
   return (
     <>
-      <p class="name truncate" title={label}>
-        {label}
-      </p>
+      <WidgetName label={label} address={address} />
       <select
         ref={select}
         class="input"
@@ -59,9 +57,7 @@ export function Radio(props: WidgetProps<'radio'>) {
   const guard = createGuard(props.widget, { title: label ?? address });
   return (
     <>
-      <p class="name truncate" title={label}>
-        {label}
-      </p>
+      <WidgetName label={label} address={address} />
       <div class="option-row" role="group" aria-label={label ?? address}>
         <For each={Object.entries(choices)}>
           {([name, value]) => (

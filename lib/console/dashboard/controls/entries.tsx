@@ -6,7 +6,7 @@ import { localNumber, t } from '../../language/language.ts';
 import { createDraft } from '../../parameters/edit/draft.ts';
 import { readTypedNumber } from '../../parameters/edit/typed-number.ts';
 import { showValue } from '../showing.ts';
-import { useControl, WidgetFault, type WidgetProps } from '../widget.tsx';
+import { useControl, WidgetFault, WidgetName, type WidgetProps } from '../widget.tsx';
 import { createGuard, HoldButton } from './guard.tsx';
 
 const digits = 12;
@@ -186,9 +186,7 @@ function Entry(
   );
   return (
     <>
-      <p class="name truncate" title={props.label}>
-        {props.label}
-      </p>
+      <WidgetName label={props.label} address={props.address} />
       <form
         class="input-row"
         title={props.control.readOnly() || undefined}

@@ -7,7 +7,7 @@ import { observeSize, type Size } from '../../page/media.ts';
 import { useDelay } from '../../page/page-timers.ts';
 import { Scale } from '../readings/readings.tsx';
 import { shareOf, showValue, valueAt } from '../showing.ts';
-import { Amount, isLyingShape, useWrites, WidgetFault, type WidgetProps } from '../widget.tsx';
+import { Amount, isLyingShape, useWrites, WidgetFault, WidgetName, type WidgetProps } from '../widget.tsx';
 import { createFaderValue } from './fader-value.ts';
 import { createGuard, type Guarding, HoldButton } from './guard.tsx';
 
@@ -76,9 +76,7 @@ export function FaderWidget(props: WidgetProps<'fader'>) {
 
   return (
     <>
-      <p class="name truncate" title={label}>
-        {label}
-      </p>
+      <WidgetName label={label} address={address} />
       <div class="scaled">
         <div
           class="rail"

@@ -1,7 +1,7 @@
 // The most recent changes of given parameters: first the changes that a store has recorded, and then those that arrive.
 
 import { batch, createEffect, createSignal, For, on, onMount, Show } from 'solid-js';
-import { pathOf } from '../../../model/address.ts';
+import { lastPartOf, pathOf } from '../../../model/address.ts';
 import { messageOf } from '../../../model/error.ts';
 import type { EventList } from '../../../wire/http/past-shapes.ts';
 import { isWithoutStore } from '../../history/no-store.tsx';
@@ -9,7 +9,7 @@ import { getJson, Refusal } from '../../hub/page-request.ts';
 import { t } from '../../language/language.ts';
 import { beginningOf, formatMoment } from '../../page/units.ts';
 import { showValue } from '../showing.ts';
-import { WidgetFault, type WidgetProps } from '../widget.tsx';
+import { WidgetFault, WidgetName, type WidgetProps } from '../widget.tsx';
 
 interface Row {
   readonly time: number;
@@ -23,8 +23,7 @@ export function Events(props: WidgetProps<'events'>) {
   const parameters = addresses.map((address) => props.values.of(address));
   const [rows, setRows] = createSignal<readonly Row[]>([]);
   const [whyNoPast, setWhyNoPast] = createSignal('');
-  const nameOf = (index: number) =>
-    parameters[index]!.about()?.label ?? addresses[index]!.slice(addresses[index]!.lastIndexOf('/') + 1);
+  const nameOf = (index: number) => parameters[index]!.about()?.label ?? lastPartOf(addresses[index]!);
   const rowOf = (index: number, time: number, value: Parameters<typeof showValue>[0]): Row => ({
     time,
     name: nameOf(index),
@@ -60,9 +59,7 @@ export function Events(props: WidgetProps<'events'>) {
   });
   return (
     <>
-      <p class="name truncate" title={label}>
-        {label}
-      </p>
+      <WidgetName label={label} />
       <div class="event-table" tabIndex={0} role="region" aria-label={label ?? t('Events')}>
         <table>
           <thead>

@@ -2,7 +2,7 @@
 
 import { For } from 'solid-js';
 import { shareOf, showValue, toneAt } from '../showing.ts';
-import { Amount, WidgetFault, type WidgetProps } from '../widget.tsx';
+import { Amount, WidgetFault, WidgetName, type WidgetProps } from '../widget.tsx';
 
 const radius = 40;
 const sweep = 270;
@@ -21,9 +21,7 @@ export function Gauge(props: WidgetProps<'gauge'>) {
   });
   return (
     <>
-      <p class="name truncate" title={label}>
-        {label}
-      </p>
+      <WidgetName label={label} address={address} />
       <svg class="dial" viewBox="0 2 100 88" aria-hidden="true">
         <path class="groove" d={arcTo(1)} />
         <path

@@ -1,16 +1,15 @@
 // A matrix: many small lamps with labels, row by row.
 
 import { For } from 'solid-js';
+import { lastPartOf } from '../../../model/address.ts';
 import { t } from '../../language/language.ts';
-import { createLit, WidgetFault, type WidgetProps } from '../widget.tsx';
+import { createLit, WidgetFault, WidgetName, type WidgetProps } from '../widget.tsx';
 
 export function Matrix(props: WidgetProps<'matrix'>) {
   const { lamps, label, columns, tone, equals } = props.widget;
   return (
     <>
-      <p class="name truncate" title={label}>
-        {label}
-      </p>
+      <WidgetName label={label} />
       <ul
         class="lamps"
         aria-label={label ?? t('Lamps')}
@@ -20,8 +19,7 @@ export function Matrix(props: WidgetProps<'matrix'>) {
           {(lamp) => {
             const parameter = props.values.of(lamp.address);
             const lit = createLit(parameter, equals);
-            const name = () =>
-              lamp.label ?? parameter.about()?.label ?? lamp.address.slice(lamp.address.lastIndexOf('/') + 1);
+            const name = () => lamp.label ?? parameter.about()?.label ?? lastPartOf(lamp.address);
             const state = () => t(parameter.value() === undefined ? 'unknown' : lit() ? 'on' : 'off');
             return (
               <li

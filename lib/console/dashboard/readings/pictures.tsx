@@ -5,7 +5,7 @@ import type { IconName } from '../../../dashboard/format.ts';
 import { t } from '../../language/language.ts';
 import { useInterval } from '../../page/page-timers.ts';
 import { isLit, toneAt } from '../showing.ts';
-import { WidgetFault, type WidgetProps } from '../widget.tsx';
+import { WidgetFault, WidgetName, type WidgetProps } from '../widget.tsx';
 
 export function Picture(props: WidgetProps<'image'>) {
   const { src, label, fit, refresh } = props.widget;
@@ -16,9 +16,7 @@ export function Picture(props: WidgetProps<'image'>) {
   return (
     <>
       <Show when={label}>
-        <p class="name truncate" title={label}>
-          {label}
-        </p>
+        <WidgetName label={label} />
       </Show>
       <img
         class="picture"
@@ -92,9 +90,7 @@ export function IconWidget(props: WidgetProps<'icon'>) {
         <path d={paths[icon]} />
       </svg>
       <Show when={label}>
-        <p class="name truncate" title={label}>
-          {label}
-        </p>
+        <WidgetName label={label} />
       </Show>
       <Show when={parameter}>
         {(known) => <WidgetFault address={address!} parameter={known()} values={props.values} />}

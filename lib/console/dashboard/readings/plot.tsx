@@ -4,6 +4,7 @@
 import { createEffect, For, on, onCleanup, onMount, Show } from 'solid-js';
 import uPlot from 'uplot';
 import type { WidgetOf } from '../../../dashboard/format.ts';
+import { lastPartOf } from '../../../model/address.ts';
 import type { LiveParameter } from '../../hub/live-cells.ts';
 import { isStale } from '../../hub/page-hub.ts';
 import { locale } from '../../language/language.ts';
@@ -71,7 +72,7 @@ export default function Plot(props: WidgetProps<'plot'>) {
             <span class="line-of" style={{ color: `var(${colours[index()]})` }}>
               <Show when={addresses.length > 1}>
                 <span class="truncate" title={address}>
-                  — {address.slice(address.lastIndexOf('/') + 1)}
+                  — {lastPartOf(address)}
                 </span>
               </Show>
               <Amount value={parameters[index()]!.readable()} digits={digits} unit={unit} />

@@ -8,7 +8,7 @@ import { observeSize, type Size } from '../../page/media.ts';
 import { useDelay } from '../../page/page-timers.ts';
 import { beginningOf } from '../../page/units.ts';
 import { type Law, markShare, marksOf, shareOf, showValue, toneAt } from '../showing.ts';
-import { Amount, createLit, isLyingShape, WidgetFault, type WidgetProps } from '../widget.tsx';
+import { Amount, createLit, isLyingShape, WidgetFault, WidgetName, type WidgetProps } from '../widget.tsx';
 import { FitText } from './fit-text.tsx';
 
 export function Label(props: WidgetProps<'label'>) {
@@ -35,9 +35,7 @@ export function Reading(props: WidgetProps<'value'>) {
   };
   return (
     <>
-      <p class="name truncate" title={label}>
-        {label}
-      </p>
+      <WidgetName label={label} address={address} />
       <FitText
         text={text()}
         unit={parameter.readable() === undefined ? '' : unit}
@@ -79,9 +77,7 @@ export function Meter(props: WidgetProps<'meter'>) {
   const shareAt = (value: Value | undefined) => shareOf(value, min, max, law);
   return (
     <>
-      <p class="name truncate" title={label}>
-        {label}
-      </p>
+      <WidgetName label={label} address={address} />
       <div class="scaled" aria-hidden="true">
         <div class="track">
           <div
