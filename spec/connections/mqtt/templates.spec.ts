@@ -112,7 +112,7 @@ for (const [template, reason] of [
   ['{{ cycler.__init__.__globals__.os.popen("id").read() }}', /the template uses the unsupported name cycler/],
   ["{{ value | regex_findall('(a+)+$') }}", /the template uses the unsupported filter regex_findall/],
   ['{% include "x" %}', /the template uses the unsupported statement \{% include %\}/],
-  ["{% if value == '1' %}{% set a = 'x' %}{% endif %}{{ a }}", /the template sets a name inside an \{% if %\}/],
+  ["{% if value == '1' %}{% set a = 'x' %}{% endif %}{{ a }}", /the template sets a variable inside an \{% if %\}/],
   [`{{ ${'('.repeat(100)}value${')'.repeat(100)} }}`, /the template is nested more than 20 levels deep/],
   [`{{ ${'value + '.repeat(300)}value }}`, /the template contains an expression of more than 400 tokens/],
   [`{{ value }}${' '.repeat(5000)}`, /the template is longer than 4000 characters/],
