@@ -338,7 +338,7 @@ test('a .tgz runs as a folder does; damaged and foreign packages are refused wit
   const runtime = { type: 'node22', api: 'nodejs-ipc', apiVersion: '1.14.1', entrypoint: '../main.js' };
   t.regex(
     await refused({ 'main.js': '' }),
-    /^module: device\.tgz: expected a driver module, with companion\/manifest\.json$/,
+    /^module: device\.tgz: expected a driver module, which contains companion\/manifest\.json$/,
   );
   t.regex(await refused({ '../../outside.js': '', ...(await manifest({})) }), /expected paths within the module/);
   t.regex(
