@@ -82,7 +82,7 @@ test.serial('what followed from a change is listed in order, and the conditions 
   t.true(effects.some((text) => /desk\/sign = ON AIR by rule sign/.test(text)));
   t.true(effects.some((text) => /alarm\/open\/state = unacknowledged by connection alarm/.test(text)));
   t.false(effects.some((text) => text.includes('desk/other')));
-  await followed.getByText('These rules also read it').getByRole('link', { name: 'never' }).waitFor();
+  await followed.getByText('These rules also read this parameter').getByRole('link', { name: 'never' }).waitFor();
   await expectAccessible(t, page);
   hub.write('desk/lamp', false, writer); // by hand: it no longer follows from the microphone
   await page.evaluate("location.hash = '#/why?address=desk/lamp'");
