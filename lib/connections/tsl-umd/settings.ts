@@ -67,11 +67,9 @@ export const settingsSchema = z
       ),
     allowFrom: networksSetting('Who may send to the hub: addresses and networks; default: everyone'),
     displays: record(
-      z
-        .string()
-        .meta({
-          description: 'The first part of the Parameter IDs; {n:1..32} and {side:L|R} stand for several displays',
-        }),
+      z.string().meta({
+        description: 'The first part of the Parameter IDs; {n:1..32} and {side:L|R} stand for several displays',
+      }),
       displaySchema,
     )
       .default({})
