@@ -22,14 +22,10 @@ type Method = (this: any, ...args: unknown[]) => unknown;
 export function installGuard(report: (what: string) => void): Guard {
   const names = new Set<string>();
   const networks = new net.BlockList();
-  const deny = (what: string): Error => {
+  const deny: Deny = (what, host) => {
     report(what);
-    return Object.assign(
-      new Error(`the hub does not permit the module to ${what}; \`allowHosts\` lists the permitted hosts`),
-      {
-        code: 'EACCES',
-      },
-    );
+    const reason = host === undefined ? '' : `: \`allowHosts\` does not contain ${host}`;
+    return Object.assign(new Error(`the hub does not permit the module to ${what}${reason}`), { code: 'EACCES' });
   };
   const isAllowed = (host: string) => {
     const plain = host.toLowerCase().replace(/^\[|\]$/g, '');
@@ -57,7 +53,8 @@ export function installGuard(report: (what: string) => void): Guard {
 }
 
 type IsAllowed = (host: string) => boolean;
-type Deny = (what: string) => Error;
+/** Returns the error for a denied operation, with its host if `allowHosts` could allow the operation. */
+type Deny = (what: string, host?: string) => Error;
 
 function guardNames(isAllowed: IsAllowed, deny: Deny): void {
   const lookup = dns.lookup as unknown as Method;
@@ -65,7 +62,7 @@ function guardNames(isAllowed: IsAllowed, deny: Deny): void {
   const mayLookUp = (host: unknown) => typeof host !== 'string' || net.isIP(host) !== 0 || isAllowed(host);
   const guarded = (host: unknown, ...args: unknown[]) => {
     if (mayLookUp(host)) return lookup(host, ...args);
-    const error = deny(`look up ${host}`);
+    const error = deny(`look up ${host}`, String(host));
     const done = args.at(-1);
     process.nextTick(() => typeof done === 'function' && done(error));
     return {};
@@ -73,7 +70,7 @@ function guardNames(isAllowed: IsAllowed, deny: Deny): void {
   Object.assign(dns, { lookup: guarded });
   Object.assign(dns.promises, {
     lookup: async (host: unknown, ...args: unknown[]) => {
-      if (!mayLookUp(host)) throw deny(`look up ${host}`);
+      if (!mayLookUp(host)) throw deny(`look up ${host}`, String(host));
       return lookupPromise(host, ...args);
     },
   });
@@ -95,7 +92,7 @@ function guardSockets(isAllowed: IsAllowed, deny: Deny, lookup: typeof dns.looku
     const { path, host = 'localhost', port } = options;
     const what = path === undefined ? `connect to ${host}:${port}` : `connect to ${path}`;
     if (path !== undefined || !isAllowed(String(host))) {
-      const error = deny(what);
+      const error = deny(what, path === undefined ? String(host) : undefined);
       process.nextTick(() => this.destroy(error));
       return this;
     }
@@ -112,8 +109,8 @@ function guardDatagrams(isAllowed: IsAllowed, deny: Deny, lookup: typeof dns.loo
   const { prototype } = dgram.Socket as unknown as { prototype: Record<string, Method> };
   const connected = new WeakSet<object>();
   const { send, connect, addMembership } = prototype as Record<'send' | 'connect' | 'addMembership', Method>;
-  const fail = (socket: unknown, what: string, args: readonly unknown[]) => {
-    const error = deny(what);
+  const fail = (socket: unknown, what: string, args: readonly unknown[], denied?: string) => {
+    const error = deny(what, denied);
     const done = args.at(-1);
     process.nextTick(() =>
       typeof done === 'function' ? done(error) : (socket as NodeJS.EventEmitter).emit('error', error),
@@ -122,7 +119,7 @@ function guardDatagrams(isAllowed: IsAllowed, deny: Deny, lookup: typeof dns.loo
   /** Calls a method with the address of an allowed host instead of its name, because the module's own lookup could return any address. */
   const withAddress = (socket: unknown, method: Method, what: string, args: unknown[], at: number) => {
     const host = at < 0 ? 'localhost' : String(args[at]);
-    if (!isAllowed(host)) fail(socket, `${what} ${host}`, args);
+    if (!isAllowed(host)) fail(socket, `${what} ${host}`, args, host);
     else if (at < 0 || net.isIP(host) !== 0) method.call(socket, ...args);
     else
       lookup(host, (error, address) => {
@@ -140,7 +137,7 @@ function guardDatagrams(isAllowed: IsAllowed, deny: Deny, lookup: typeof dns.loo
     withAddress(this, connect, 'send datagrams to', args, typeof args[1] === 'string' ? 1 : -1);
   };
   prototype.addMembership = function guarded(this: object, ...args: unknown[]) {
-    if (!isAllowed(String(args[0]))) throw deny(`join the group ${args[0]}`);
+    if (!isAllowed(String(args[0]))) throw deny(`join the group ${args[0]}`, String(args[0]));
     return addMembership.call(this, ...args);
   };
   prototype.addSourceSpecificMembership = function refuse() {
