@@ -161,8 +161,8 @@ export interface PlayedMessages {
 }
 
 /**
- * Returns the converters for a protocol whose packets are written in tests in the form that `show` returns. `encode` parses this form.
- * Errors: `Error` with a readable message.
+ * Returns the converters for a protocol whose packets appear in tests as formatted by `show`. `encode` parses this format. Errors: `Error`
+ * with a readable message.
  */
 export function playedPackets(
   isPassive: boolean,

@@ -385,7 +385,7 @@ export class Editor implements Editing {
     // the name may belong to a rule of another user: the answer is then the same as for a rule that does not exist
     const isOwn = (file: string) => files.has(file) || rights.mayEdit(this.#namesOf(resolve(file)));
     if (rule === undefined || !isOwn(rule.file) || 'stream' in rule.body)
-      return { runs: [], assumed: [], reason: 'The rule does not run.' };
+      return { runs: [], assumed: [], reason: 'The rule is not running.' };
     const live = before.rules.find((one) => one.name === name && files.has(one.file));
     const addresses = [...rule.addresses, ...(live?.addresses ?? [])];
     if (!addresses.every((address) => rights.mayRead(address)))

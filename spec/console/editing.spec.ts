@@ -122,7 +122,7 @@ test.serial(
       .click();
     await page.getByText('Undo restores only this text').waitFor();
     await page.getByRole('button', { name: 'Undo', exact: true }).click();
-    await page.getByText(/undo of revision/).waitFor();
+    await page.getByText(/undid revision/).waitFor();
     t.is(await read(), text);
   },
 );

@@ -22,12 +22,12 @@ export function register(cli: Cli): void {
   command(
     cli,
     'replay',
-    'replay a recording in virtual time with two versions of the flow files, and print the deviations',
+    'replay a recording in virtual time with two versions of the flow files, and print the differences',
   )
     .argument('<file>', 'the recording')
     .argument('[paths...]', 'current flow files and folders', [defaultFolder])
     .requiredOption('--flows <paths...>', 'changed flow files and folders')
-    .option('--limit <count>', 'print at most this many deviations, starting with the first', '1000')
+    .option('--limit <count>', 'print at most this many differences, starting with the first', '1000')
     .action((file: string, paths: string[], options: ReplayOptions) => finish(replay(file, paths, options, console)));
 }
 

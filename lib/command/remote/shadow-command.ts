@@ -11,7 +11,7 @@ import { describeWriter, localTime, show } from './phrases.ts';
 export function register(cli: Cli): void {
   const { console, finish } = cli;
   remoteCommand(cli, 'reload', 'reload the flow files of a running hub and apply the changes')
-    .option('--shadow', 'run these changes and later ones in shadow, until a reload without --shadow')
+    .option('--shadow', 'try these and all later changes in shadow, until a reload without --shadow')
     .action((options: RemoteOptions & { shadow?: boolean }) => finish(reload(options, console)));
   remoteCommand(cli, 'shadow', 'print what rules in shadow would have done differently')
     .option('--json', "print the hub's JSON response")

@@ -125,11 +125,11 @@ const asking = {
 
 const group = z.strictObject({
   ...asking,
-  send: messages.optional().describe('The question. Default: none; the device sends the message unasked'),
+  send: messages.optional().describe('The question. Default: none; the device sends the message unprompted'),
   reply: message.optional().describe('The pattern of the whole answer. Default: any answer'),
   on: messages
     .optional()
-    .describe('The pattern of a message of this group that the device sends unasked; each splits {items}'),
+    .describe('The pattern of a message of this group that the device sends unprompted; each splits {items}'),
   head: text.min(1).optional().describe('The beginning of a message of this group, which the hub removes'),
   each: each.optional(),
   save: z.literal(true).optional().describe('Saves what reply reads, for expressions and later messages'),
@@ -181,7 +181,7 @@ export const metadata = {
 
 const parameter = z.strictObject({
   type: z.enum(['S', 'B', 'I', 'F', 'T']).describe('The value type'),
-  on: reads.optional().describe('The pattern of the message that the device sends unasked'),
+  on: reads.optional().describe('The pattern of the message that the device sends unprompted'),
   of: z
     .record(text, reads)
     .optional()
@@ -352,10 +352,10 @@ export const descriptionSchema = z.strictObject({
       headers: request.headers,
     })
     .optional()
-    .describe('HTTP: a stream of server-sent events; each is a message that the device sends unasked'),
+    .describe('HTTP: a stream of server-sent events; each is a message that the device sends unprompted'),
   groups: z.record(text, group).optional().describe('Messages that contain several parameters, by name'),
   parameters: z.record(text, parameter).describe("The parameters, by ID; 'out/{n:0..39}' stands for 40 parameters"),
-  on: z.array(event).optional().describe('Other messages that the device sends unasked'),
+  on: z.array(event).optional().describe('Other messages that the device sends unprompted'),
   faults: z.array(fault).optional().describe('Messages that mean that the device refuses to work'),
 });
 

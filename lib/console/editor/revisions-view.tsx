@@ -52,7 +52,7 @@ function Saved(props: { readonly revision: Revision; refresh(): void }) {
   const { revision } = props.revision;
   const revert = (mode: 'check' | 'save') =>
     run(async () => {
-      const comment = `undo of revision ${revision}`;
+      const comment = `undid revision ${revision}`;
       const answer = await postSlowly<EditResult>(`/hub/revisions/${revision}/revert`, { mode, comment });
       setPreview(mode === 'check' || answer.errors.length > 0 ? answer : undefined);
       probation.begin(answer);

@@ -69,7 +69,7 @@ export function RulePanel(props: { readonly rule: RuleStatus; readonly installat
           <small>
             {props.rule.enabled
               ? 'A rule that is disabled here stays disabled until it is enabled again or its text changes.'
-              : 'The rule does not run.'}
+              : 'The rule is not running.'}
           </small>
         </p>
       </Show>

@@ -69,7 +69,7 @@ export const texts = [
   ['since {1}. Values are outdated.', 'seit {1}. Die Werte sind veraltet.', 'depuis {1}. Les valeurs sont périmées.'],
   ['The connection is closed: {1}.', 'Die Verbindung ist geschlossen: {1}.', 'La connexion est fermée : {1}.'],
   ['Connecting …', 'Verbindung wird aufgebaut …', 'Connexion en cours …'],
-  ['Retry in {1} s.', 'Neuer Versuch in {1} s.', 'Nouvel essai dans {1} s.'],
+  ['Retry in {1} s.', 'Neuer Versuch in {1} s.', 'Nouvelle tentative dans {1} s.'],
   ['the hub cannot be reached', 'der Hub ist nicht erreichbar', 'le hub est injoignable'],
   [
     'This view requires permission to manage the hub.',
@@ -239,7 +239,7 @@ export const texts = [
   [
     'This hub has no schedules that you may see. The entries of a schedule connection open and close at set times.',
     'Dieser Hub hat keine Zeitpläne, die Sie sehen dürfen. Die Einträge einer Verbindung vom Typ schedule öffnen und schließen zu festen Zeiten.',
-    'Ce hub n’a aucun horaire que vous puissiez voir. Les entrées d’une connexion de type schedule s’ouvrent et se ferment à heures fixes.',
+    'Ce hub n’a aucun horaire que vous soyez autorisé à consulter. Chaque entrée d’une connexion de type schedule définit une plage qui s’ouvre et se ferme à heures fixes.',
   ],
   [
     'The week shows the first {1} of {2} entries: search for another entry, or choose one from the list.',
@@ -346,8 +346,8 @@ export const texts = [
     'Eine ganze Zahl wird erwartet, nicht {1}.',
     'Un nombre entier est attendu, et non {1}.',
   ],
-  ['Expected at least {1}, got {2}.', 'Mindestens {1} erwartet, nicht {2}.', 'Au moins {1} attendu, et non {2}.'],
-  ['Expected at most {1}, got {2}.', 'Höchstens {1} erwartet, nicht {2}.', 'Au plus {1} attendu, et non {2}.'],
+  ['Expected at least {1}, got {2}.', 'Mindestens {1} erwartet, nicht {2}.', 'Valeur attendue : {1} au minimum, et non {2}.'],
+  ['Expected at most {1}, got {2}.', 'Höchstens {1} erwartet, nicht {2}.', 'Valeur attendue : {1} au maximum, et non {2}.'],
   [
     '{1}: write the number without thousands separators.',
     '{1}: Die Zahl ohne Tausendertrennzeichen schreiben.',

@@ -31,7 +31,7 @@ export default function SnapshotsView() {
       <div class="scroll snapshots" tabIndex={-1}>
         <Show when={data()?.selections.length === 0}>
           <p class="note">
-            No selections yet. Define them in the setting <code>snapshots</code> of the store:{' '}
+            No selections yet. Define them in the store’s <code>snapshots</code> setting:{' '}
             <code>
               snapshots: {'{'} 'studio-1': {'{'} include: ['desk/**'] {'}'} {'}'}
             </code>

@@ -31,7 +31,7 @@ export interface ReadOptions {
   readonly added?: readonly string[];
 }
 
-/** Reads all flow files for the paths, each file once, in the given order. A folder stands for all flow files below it. */
+/** Reads all flow files at the given paths, each file once, in the order of the paths. A folder stands for all flow files below it. */
 export async function readFlowFiles(
   paths: readonly string[],
   programs: FlowPrograms,

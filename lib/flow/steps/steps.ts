@@ -6,7 +6,7 @@ import type { StepType } from './step.ts';
 import { passingSteps, timingSteps } from './timing-steps.ts';
 import { windowSteps } from './window-steps.ts';
 
-/** All steps, keyed by name, in the order of the documentation. */
+/** All steps, keyed by name, in the order in which they are documented. */
 export const stepTypes: ReadonlyMap<string, StepType> = new Map([
   ...computingSteps,
   ...timingSteps,

@@ -49,7 +49,7 @@ class PairedHub {
   #enter(state: LeaseState): void {
     if (state.is === 'held') this.#begin(state.term);
     else if (state.is === 'taken')
-      this.#end(`standby of ${state.name}, which runs the connections in term ${state.term}`, true);
+      this.#end(`standby of ${state.name}, which runs the connections (term ${state.term})`, true);
     else if (state.is === 'fenced' && !this.#continuesAlone) this.#end('the lease could not be renewed in time', false);
   }
 
@@ -79,7 +79,7 @@ class PairedHub {
     standing.notify();
     if (!wasRunning) return;
     const { term } = standing;
-    context.log.warn({ term }, `stopped running the connections and rules in term ${term}: ${reason}`);
+    context.log.warn({ term }, `stopped running the connections and rules (term ${term}): ${reason}`);
   }
 
   /**

@@ -449,7 +449,7 @@ export type LimitName = keyof typeof limits;
 /** The names and limits, in the order of the table in the documentation. */
 export const limitTable = Object.entries(limits) as readonly (readonly [LimitName, Limit])[];
 
-/** Returns the metric that counts the hits for a limit: `patchbay_limit_hits_total{limit="bodyBytes"}`. */
+/** Returns the metric that counts how often a limit was hit, such as `patchbay_limit_hits_total{limit="bodyBytes"}`. */
 export function metricOf(limit: LimitName): string {
   return `patchbay_limit_hits_total{limit="${limit}"}`;
 }

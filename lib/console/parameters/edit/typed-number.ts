@@ -40,7 +40,7 @@ export function readTypedNumber(typed: string, isInteger: boolean): TypedNumber 
 }
 
 function check(value: number, decimal: string, isInteger: boolean): TypedNumber {
-  if (!Number.isFinite(value)) return { mistake: `Expected a number up to ±1.8e308, got ${quote(decimal)}.` };
+  if (!Number.isFinite(value)) return { mistake: `Expected a number from -1.8e308 to 1.8e308, got ${quote(decimal)}.` };
   if (value === 0 && /[1-9]/.test(decimal.replace(/e.*/i, '')))
     return { mistake: `Expected 0 or a number of at least ±5e-324, got ${quote(decimal)}.` };
   if (isInteger && !Number.isInteger(value)) return { mistake: t('Expected a whole number, got {1}.', quote(decimal)) };

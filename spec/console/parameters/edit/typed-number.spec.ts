@@ -49,7 +49,7 @@ const refused: [typed: string, isInteger: boolean, mistake: RegExp][] = [
   ['-', false, /Expected a number such as/],
   ['.', false, /Expected a number such as/],
   ['5 dB', false, /got "5 dB"/],
-  ['1e999', false, /up to ±1\.8e308/],
+  ['1e999', false, /from -1\.8e308 to 1\.8e308/],
   ['1e-999', false, /Expected 0 or a number of at least ±5e-324/],
   ['12.5', true, /^Expected a whole number, got "12\.5"\.$/],
   ['12,5', true, /^Expected a whole number/],
