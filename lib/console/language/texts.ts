@@ -346,8 +346,16 @@ export const texts = [
     'Eine ganze Zahl wird erwartet, nicht {1}.',
     'Un nombre entier est attendu, et non {1}.',
   ],
-  ['Expected at least {1}, got {2}.', 'Mindestens {1} erwartet, nicht {2}.', 'Valeur attendue : {1} au minimum, et non {2}.'],
-  ['Expected at most {1}, got {2}.', 'Höchstens {1} erwartet, nicht {2}.', 'Valeur attendue : {1} au maximum, et non {2}.'],
+  [
+    'Expected at least {1}, got {2}.',
+    'Mindestens {1} erwartet, nicht {2}.',
+    'Valeur attendue : {1} au minimum, et non {2}.',
+  ],
+  [
+    'Expected at most {1}, got {2}.',
+    'Höchstens {1} erwartet, nicht {2}.',
+    'Valeur attendue : {1} au maximum, et non {2}.',
+  ],
   [
     '{1}: write the number without thousands separators.',
     '{1}: Die Zahl ohne Tausendertrennzeichen schreiben.',
