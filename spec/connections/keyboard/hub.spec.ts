@@ -57,7 +57,7 @@ test.serial(
     t.not((await keyboardPids(hub.pid))[0], first);
 
     await x.kill();
-    await hub.logged(/"keys" is degraded: no X server answers/);
+    await hub.logged(/"keys" is degraded: no X server is responding/);
     t.is(await hub.get('/update?parameter=desk/lamp&value=false'), 'OK');
     t.is(await hub.get('/parameters/desk/lamp'), 'false');
     const back = await startXServer(t, x);

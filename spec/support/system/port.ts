@@ -7,9 +7,14 @@ import { connect, createServer } from 'node:net';
 /** Below the ports that a system gives to whoever asks for any, so that nobody gets one while it is not listened to. */
 const ports = [20_000, 32_000] as const;
 
-/** A port that nobody listens to. */
+/** What `freePort` has tried or given, so that two servers of a spec never get the same port. */
+const given = new Set<number>();
+
+/** A port that nobody listens to, another one with each call. */
 export async function freePort(): Promise<number> {
   const port = randomInt(...ports);
+  if (given.has(port)) return freePort();
+  given.add(port);
   const server = createServer().listen(port, '127.0.0.1');
   try {
     await once(server, 'listening');
