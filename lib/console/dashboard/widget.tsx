@@ -1,6 +1,6 @@
 // The parts that all widgets share: their properties, writes and errors.
 
-import { createEffect, createMemo, createSignal, on, Show } from 'solid-js';
+import { createEffect, createMemo, createSignal, on, Show, untrack } from 'solid-js';
 import type { Value, ValueType } from '../../client/index.ts';
 import type { SingleWidget, Tone } from '../../dashboard/format.ts';
 import { lastPartOf, pathOf } from '../../model/address.ts';
@@ -126,11 +126,19 @@ export function useWrites(address: string) {
   };
 }
 
+/** How long a written value counts as the newest value, in milliseconds, because values from the hub may be older. */
+const settleMs = 500;
+
 /** Returns what all controls that write one parameter share: the parameter, its writes, and why it may be read-only. */
 export function useControl(props: Pick<WidgetProps<'select'>, 'values'>, address: string) {
   const parameter = props.values.of(address);
   const { send, fail, failure } = useWrites(address);
   const readOnly = () => whyReadOnly(address, parameter.kind()?.access);
+  const settling = useDelay();
+  let written: Value | undefined;
+  const forget = () => {
+    written = undefined;
+  };
   return {
     parameter,
     failure,
@@ -139,7 +147,16 @@ export function useControl(props: Pick<WidgetProps<'select'>, 'values'>, address
     isFree: () => !isStale() && parameter.kind() !== undefined && !readOnly(),
     /** The value to show: the pending value, or otherwise the current value. */
     shown: () => parameter.wanted() ?? parameter.readable(),
-    write: (value: Value) => void send(value).catch(fail),
+    /** The newest value, from which a step starts. What is shown may be older. */
+    newest: () => written ?? untrack(parameter.wanted) ?? untrack(parameter.value),
+    write(value: Value) {
+      written = value;
+      settling.start(settleMs, forget);
+      send(value).catch((error: unknown) => {
+        forget();
+        fail(error);
+      });
+    },
   };
 }
 

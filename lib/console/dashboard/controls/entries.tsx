@@ -2,6 +2,7 @@
 // edits the field.
 
 import { createSignal, createUniqueId, Show } from 'solid-js';
+import type { Value } from '../../../client/index.ts';
 import { localNumber, t } from '../../language/language.ts';
 import { createDraft } from '../../parameters/edit/draft.ts';
 import { readTypedNumber } from '../../parameters/edit/typed-number.ts';
@@ -15,11 +16,12 @@ export function NumberEntry(props: WidgetProps<'number'>) {
   const { address, label, min, max, step = 1, unit } = props.widget;
   const control = useControl(props, address);
   const guard = createGuard(props.widget, { title: label ?? address });
-  const shown = () => {
-    const value = control.shown();
-    return value === undefined ? undefined : showValue(value, props.widget.digits);
-  };
-  const draft = createDraft(shown);
+  const textOf = (value: Value | undefined) =>
+    value === undefined ? undefined : showValue(value, props.widget.digits);
+  const draft = createDraft(
+    () => textOf(control.shown()),
+    () => textOf(control.newest()),
+  );
   const [mistake, setMistake] = createSignal('');
   const isInteger = () => control.parameter.kind()?.type === 'I';
   const write = (value: number) => {
@@ -38,7 +40,9 @@ export function NumberEntry(props: WidgetProps<'number'>) {
     else setMistake(typed.mistake);
   };
   const nudge = (by: number) => {
-    const from = draft.isTyped() ? readTypedNumber(draft.text(), isInteger()) : { value: Number(control.shown() ?? 0) };
+    const from = draft.isTyped()
+      ? readTypedNumber(draft.text(), isInteger())
+      : { value: Number(control.newest() ?? 0) };
     if ('mistake' in from) return setMistake(from.mistake);
     const next = Number((from.value + by).toPrecision(digits));
     return write(Math.min(max ?? next, Math.max(min ?? next, next)));
@@ -48,7 +52,7 @@ export function NumberEntry(props: WidgetProps<'number'>) {
       event.preventDefault();
       nudge(event.key === 'ArrowUp' ? step : -step);
     } else if (event.key === 'Escape' && draft.isTyped()) {
-      draft.settle(shown() ?? '');
+      draft.discard();
       setMistake('');
     }
   };
@@ -85,8 +89,11 @@ export function TextEntry(props: WidgetProps<'text'>) {
   const { address, label, lines, maxLength } = props.widget;
   const control = useControl(props, address);
   const guard = createGuard(props.widget, { title: label ?? address });
-  const shown = () => (control.shown() === undefined ? undefined : String(control.shown()));
-  const draft = createDraft(shown);
+  const textOf = (value: Value | undefined) => (value === undefined ? undefined : String(value));
+  const draft = createDraft(
+    () => textOf(control.shown()),
+    () => textOf(control.newest()),
+  );
   const set = () => {
     if (!draft.isTyped()) return;
     const text = draft.text().toWellFormed();
@@ -101,7 +108,7 @@ export function TextEntry(props: WidgetProps<'text'>) {
     onFocus: draft.enter,
     onBlur: draft.leave,
     onKeyDown(event: KeyboardEvent) {
-      if (event.key === 'Escape' && draft.isTyped()) draft.settle(shown() ?? '');
+      if (event.key === 'Escape' && draft.isTyped()) draft.discard();
       if (event.key === 'Enter' && event.ctrlKey) set();
     },
   };

@@ -13,15 +13,20 @@ export interface Draft {
   type(text: string): void;
   enter(): void;
   leave(): void;
-  /** Ends the editing of the typed text, which was set or discarded. The field then contains `text`. */
+  /** Ends the editing of the typed text, which was set. The field then contains `text`. */
   settle(text: string): void;
+  /** Ends the editing of the typed text. The field then contains the newest value. */
+  discard(): void;
 }
 
 /**
  * Creates the draft for a field. `followed` returns the value as text, or undefined if the value is unknown, in which case the field is
- * empty.
+ * empty. `newest` returns the newest value in the same way, if `followed` may return an older value.
  */
-export function createDraft(followed: Accessor<string | undefined>): Draft {
+export function createDraft(
+  followed: Accessor<string | undefined>,
+  newest: Accessor<string | undefined> = followed,
+): Draft {
   const [typed, setTyped] = createSignal<string>();
   const [entered, setEntered] = createSignal<string>();
   let isInside = false;
@@ -29,6 +34,12 @@ export function createDraft(followed: Accessor<string | undefined>): Draft {
     setTyped(undefined);
     setEntered(undefined);
   };
+  const settle = (text: string) =>
+    // In one step, because another text in between would lose the selection.
+    batch(() => {
+      follow();
+      if (isInside) setEntered(text);
+    });
   return {
     text: () => typed() ?? entered() ?? followed() ?? '',
     isTyped: () => typed() !== undefined,
@@ -36,19 +47,14 @@ export function createDraft(followed: Accessor<string | undefined>): Draft {
     type: setTyped,
     enter() {
       isInside = true;
-      if (typed() === undefined) setEntered(followed());
+      if (typed() === undefined) setEntered(newest());
     },
     leave() {
       isInside = false;
       if (typed() === undefined || typed() === entered()) follow();
     },
-    settle(text) {
-      // In one step, because another text in between would lose the selection.
-      batch(() => {
-        follow();
-        if (isInside) setEntered(text);
-      });
-    },
+    settle,
+    discard: () => settle(newest() ?? ''),
   };
 }
 

@@ -151,7 +151,7 @@ function TextField(props: FieldProps) {
   const press = (event: KeyboardEvent) => {
     if (event.key === 'Escape' && draft.isTyped()) {
       event.stopPropagation();
-      draft.settle((props.value as string | undefined) ?? '');
+      draft.discard();
       props.refuse('');
     }
     if (event.key !== 'Enter' || event.isComposing || event.shiftKey || event.altKey) return;

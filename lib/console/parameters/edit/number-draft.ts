@@ -74,7 +74,7 @@ export function createNumberDraft(props: FieldProps): NumberDraft {
         if (next !== undefined) draft.type(String(next));
       } else if (event.key === 'Escape' && draft.isTyped()) {
         event.stopPropagation();
-        draft.settle(String(props.value ?? ''));
+        draft.discard();
         props.refuse('');
       }
     },
