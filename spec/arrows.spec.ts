@@ -25,6 +25,7 @@ const hinge = [
 const contract = [
   'connection',
   'claim',
+  'orphans',
   'setting',
   'loss',
   'expected',

@@ -12,6 +12,7 @@ import { LineReader } from '../../device/line-reader.ts';
 import { PacedReader, ReadingRounds } from '../../device/paced-reader.ts';
 import { HubError } from '../../model/error.ts';
 import type { DriverField, DriverPage, DriverQuestion } from '../hub-port.ts';
+import { endWithHub } from '../orphans.ts';
 import {
   type Description,
   type FromProcess,
@@ -113,6 +114,7 @@ export class DriverProcess {
         env: { MODULE_MANIFEST: driver.manifest, CONNECTION_ID: start.label, VERIFICATION_TOKEN: 'patchbay' },
       },
     );
+    endWithHub(this.#child);
     const { pid } = this.#child;
     if (pid !== undefined)
       try {

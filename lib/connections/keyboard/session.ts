@@ -31,6 +31,7 @@ import {
 import { messageOf } from '../../model/error.ts';
 import { Backoff } from '../../model/time/backoff.ts';
 import type { ConnectionContext, ConnectionEvent } from '../connection.ts';
+import { endWithHub } from '../orphans.ts';
 import type { Combination } from './combination.ts';
 import { type FromProcess, fromProcess, type ToProcess, type Unusable } from './keyboard-messages.ts';
 import type { KeyboardSettings } from './settings.ts';
@@ -247,6 +248,7 @@ export function runProcess(
       execArgv: ['--disable-warning=ExperimentalWarning'],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
+    endWithHub(child);
     const lastOutput = collectLastOutput(child);
     let reason: unknown;
     const reportEnd = (how: string) =>

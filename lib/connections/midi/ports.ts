@@ -10,6 +10,7 @@ import {
   type Transport,
   tcpTransport,
 } from '../../device/transport.ts';
+import { endWithHub } from '../orphans.ts';
 import { readPlace } from '../places.ts';
 import type { ResolvePath } from '../setting.ts';
 import { aliveEveryMs, fromProcess, type PortTask } from './port-messages.ts';
@@ -69,6 +70,7 @@ class PortLink implements Link {
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       serialization: 'advanced',
     });
+    endWithHub(child);
     this.#child = child;
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#lastOutput = `${this.#lastOutput} ${text}`.replaceAll(/\s+/g, ' ').trim().slice(-maxLastOutput);

@@ -1,8 +1,10 @@
-// npm run trial -- companion: hosted driver modules that loop, use up memory, flood and crash beside ordinary clients; and modules that reach
-// for other hosts in a network namespace, where packets are counted. Exit status 1 when the clients notice, or a packet leaves.
+// npm run trial -- companion: hosted driver modules that loop, use up memory, flood and crash beside ordinary clients; a hub
+// that is killed beside one; and modules that reach for other hosts in a network namespace, where packets are counted. Exit status 1
+// when the clients notice, a process is left, or a packet leaves.
 
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
@@ -17,7 +19,7 @@ import { defineTrial, notify } from '../trial.ts';
 
 interface Part {
   readonly about: string;
-  /** What the module does once its action is run; undefined: the part counts packets. */
+  /** What the module does once its action is run; undefined: the part has a program of its own. */
   readonly mode?: string;
   /** The reason that the operator reads, of a module that is ended. */
   readonly reason?: RegExp;
@@ -35,12 +37,14 @@ const parts: Readonly<Record<string, Part>> = {
   crash: { about: 'a module that crashes', mode: 'reject at later', reason: /it crashes later/ },
   chatter: { about: 'a module that prints errors endlessly', mode: 'chatter at later' },
   flood: { about: 'a module that sets 100,000 variables endlessly', mode: 'flood at later' },
+  kill: { about: 'a hub that is killed while a module loops: the module must end', mode: 'loop at later' },
   network: { about: 'modules that try to reach other hosts, in a network namespace (requires root)' },
 };
 
 const neighbours = 20;
 /** How long a module has misbehaved before it is measured, in milliseconds. */
 const settleMs = 1500;
+const looks = { deadlineMs: 120_000, everyMs: 50 };
 
 export const trial = defineTrial({
   about:
@@ -50,13 +54,16 @@ export const trial = defineTrial({
     rounds: ['the number of comparisons with the same hub without the module', 5, 1],
     ratio: ["what the others' p99 may be of what it is without the module", 1.2, 100],
   },
-  parts: { all: parts, short: ['crash', 'flood', 'network'] },
-  async run({ seconds, rounds, ratio }, { parts: chosen }) {
+  parts: { all: parts, short: ['crash', 'flood', 'kill', 'network'] },
+  async run(options, { parts: chosen }) {
     let failed = 0;
     for (const [name, part] of chosen)
       try {
+        const { mode, reason } = part;
         const result =
-          part.mode === undefined ? await countPackets() : await runPart(part, part.mode, seconds, rounds, ratio);
+          mode === undefined
+            ? await countPackets()
+            : await onStage(mode, (stage) => (name === 'kill' ? killHub(stage) : compare(stage, reason, options)));
         notify(`${name}: ${result}`);
       } catch (error) {
         failed++;
@@ -66,14 +73,20 @@ export const trial = defineTrial({
   },
 });
 
-/** Errors: what does not hold. */
-async function runPart(
-  { reason }: Part,
-  mode: string,
-  seconds: number,
-  rounds: number,
-  ratio: number,
-): Promise<string> {
+/** A hub with a module that works until it is told to misbehave, and with parameters for neighbours. */
+interface Stage {
+  readonly hub: Awaited<ReturnType<typeof startHub>>;
+  /** The addresses of the neighbours' parameters. */
+  readonly addresses: readonly string[];
+  /** The log entries about modules that have ended. */
+  readonly endings: readonly string[];
+  command(action: 'start' | 'stop'): Promise<void>;
+  misbehave(): Promise<void>;
+  /** Resolves once the module runs. */
+  running(): Promise<void>;
+}
+
+async function onStage<Result>(mode: string, work: (stage: Stage) => Promise<Result>): Promise<Result> {
   const sockets = new Set<Socket>();
   const device = createServer((socket) => {
     sockets.add(socket.on('error', () => {}));
@@ -105,57 +118,87 @@ async function runPart(
         const { ok, status: code } = await fetch(base + path, { method: 'POST', headers, body: JSON.stringify(body) });
         if (!ok) throw new Error(`expected POST ${path} to work, got ${code}`);
       };
-      const status = async () => {
+      const isRunning = async () => {
         const { connections: all } = (await (await fetch(`${base}/hub/connections`)).json()) as {
-          connections: { id: string; state: string; reason?: string }[];
+          connections: { id: string; state: string }[];
         };
-        return all.find(({ id }) => id === 'it')!;
+        return all.find(({ id }) => id === 'it')!.state === 'running';
       };
-      const isRunning = async () => (await status()).state === 'running';
-      const looks = { deadlineMs: 120_000, everyMs: 50 };
+      const stage: Stage = {
+        hub,
+        addresses: ids.map((id) => `desk/${id}`),
+        endings,
+        command: (action) => post('/hub/connections/it', { action }),
+        misbehave: () => post('/update', { parameter: 'it/misbehave', value: true }),
+        running: () => untilSo('a running module', isRunning, looks),
+      };
       try {
-        await untilSo('a running module', isRunning, looks);
-        const compared: { readonly before: number; readonly during: number }[] = [];
-        for (let round = 0; round < rounds; round++) {
-          await post('/hub/connections/it', { action: 'stop' });
-          const watching = startTask('spec/support/load/neighbours.ts', {
-            port: hub.port,
-            addresses: ids.map((id) => `desk/${id}`),
-            beforeMs: seconds * 1000,
-            duringMs: seconds * 1000,
-          } satisfies NeighboursTask);
-          await watching.answer();
-          await post('/hub/connections/it', { action: 'start' });
-          await untilSo('a running module', isRunning, looks);
-          await post('/update', { parameter: 'it/misbehave', value: true });
-          await after(settleMs);
-          watching.process.send('go');
-          const { before, during } = await watching.answer<NeighboursResult>();
-          const exited = once(watching.process, 'exit');
-          watching.process.disconnect();
-          await exited;
-          compared.push({ before: before.p99, during: during.p99 });
-        }
-        const medianOf = (numbers: readonly number[]) => summarize(numbers).median;
-        const times = medianOf(compared.map(({ before, during }) => during / before));
-        const [usual, now] = [
-          medianOf(compared.map(({ before }) => before)),
-          medianOf(compared.map(({ during }) => during)),
-        ];
-        const shown = `p99 ${usual.toFixed(1)} ms without it, ${now.toFixed(1)} ms with it, ratio ${times.toFixed(2)}`;
-        if (times > ratio) throw new Error(`expected at most ${ratio} times the p99, got ${shown}`);
-        const isNamed = () => reason === undefined || endings.some((ending) => reason.test(ending));
-        await untilSo(`a log that names the module and ${reason}`, isNamed, looks);
-        await untilSo('a module that runs again', isRunning, looks);
-        return `${shown}, ${reason === undefined ? 'not ended' : 'named and started again'}: holds`;
+        await stage.running();
+        return await work(stage);
       } finally {
-        await hub.stop(true);
+        if (hub.process.signalCode === null) await hub.stop(true); // otherwise the part has killed it
       }
     });
   } finally {
     for (const socket of sockets) socket.destroy();
     device.close();
   }
+}
+
+/** Compares what clients notice with and without the module. Errors: what does not hold. */
+async function compare(
+  { hub, addresses, endings, command, misbehave, running }: Stage,
+  reason: RegExp | undefined,
+  { seconds, rounds, ratio }: { readonly seconds: number; readonly rounds: number; readonly ratio: number },
+): Promise<string> {
+  const compared: { readonly before: number; readonly during: number }[] = [];
+  for (let round = 0; round < rounds; round++) {
+    await command('stop');
+    const watching = startTask('spec/support/load/neighbours.ts', {
+      port: hub.port,
+      addresses,
+      beforeMs: seconds * 1000,
+      duringMs: seconds * 1000,
+    } satisfies NeighboursTask);
+    await watching.answer();
+    await command('start');
+    await running();
+    await misbehave();
+    await after(settleMs);
+    watching.process.send('go');
+    const { before, during } = await watching.answer<NeighboursResult>();
+    const exited = once(watching.process, 'exit');
+    watching.process.disconnect();
+    await exited;
+    compared.push({ before: before.p99, during: during.p99 });
+  }
+  const medianOf = (numbers: readonly number[]) => summarize(numbers).median;
+  const times = medianOf(compared.map(({ before, during }) => during / before));
+  const [usual, now] = [medianOf(compared.map(({ before }) => before)), medianOf(compared.map(({ during }) => during))];
+  const shown = `p99 ${usual.toFixed(1)} ms without it, ${now.toFixed(1)} ms with it, ratio ${times.toFixed(2)}`;
+  if (times > ratio) throw new Error(`expected at most ${ratio} times the p99, got ${shown}`);
+  const isNamed = () => reason === undefined || endings.some((ending) => reason.test(ending));
+  await untilSo(`a log that names the module and ${reason}`, isNamed, looks);
+  await running();
+  return `${shown}, ${reason === undefined ? 'not ended' : 'named and started again'}: holds`;
+}
+
+/** Kills the hub while the module loops. Errors: a process of the hub is left. */
+async function killHub({ hub, misbehave }: Stage): Promise<string> {
+  if (process.platform !== 'linux') return 'left out, because this system does not list the children of a process';
+  const children = readFileSync(`/proc/${hub.pid}/task/${hub.pid}/children`, 'latin1').trim().split(' ').map(Number);
+  await misbehave();
+  await after(settleMs);
+  const exited = once(hub.process, 'exit');
+  hub.process.kill('SIGKILL');
+  await exited;
+  const startMs = performance.now();
+  await untilSo(
+    'the end of the processes that the hub has started',
+    () => Promise.resolve(!children.some((pid) => existsSync(`/proc/${pid}`))),
+    { deadlineMs: 5000, everyMs: 10 },
+  );
+  return `${children.length} processes of a killed hub ended after ${Math.round(performance.now() - startMs)} ms: holds`;
 }
 
 /** Counts what leaves by the only interface of a network namespace, without allowed hosts and with them. Errors: what does not hold. */
