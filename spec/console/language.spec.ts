@@ -186,11 +186,6 @@ test.serial('an operator signs in, acknowledges an alarm and sets a value in Ger
 test.serial('the URL and the user choose the language, which the browser keeps', async (t) => {
   const { port } = await start();
   const page = await openConsole(t, browser, port, '?lang=fr#/alarms');
-  await page
-    .getByRole('button', { name: french.signIn })
-    .or(page.getByRole('button', { name: 'Sign in' }))
-    .waitFor();
-  await page.goto(`http://127.0.0.1:${port}/hub/sign-in?lang=fr#/alarms`);
   await fill(page, french, 'presenter', 'on air');
   await page.getByRole('heading', { level: 1, name: 'Alarmes' }).waitFor();
   t.is(await page.evaluate('document.documentElement.lang'), 'fr');
@@ -201,6 +196,20 @@ test.serial('the URL and the user choose the language, which the browser keeps',
   await page.getByRole('heading', { level: 1, name: 'Alarme' }).waitFor();
   await page.goto(`http://127.0.0.1:${port}/hub/#/alarms`);
   await page.getByRole('heading', { level: 1, name: 'Alarme' }).waitFor();
+});
+
+test.serial('the language in the URL stays over the sign-in of a browser that stores nothing', async (t) => {
+  const { port } = await start();
+  const page = await openConsole(t, browser, port, '');
+  await page.addInitScript("Object.defineProperty(window, 'localStorage', { get() { throw new Error('denied'); } })");
+  for (const path of ['/hub/?lang=fr#/alarms', '/hub?lang=fr#/alarms']) {
+    await page.goto(`http://127.0.0.1:${port}${path}`);
+    await fill(page, french, 'presenter', 'on air');
+    await page.getByRole('heading', { level: 1, name: 'Alarmes' }).waitFor();
+    await page.context().clearCookies();
+  }
+  await page.reload();
+  await page.getByRole('button', { name: french.signIn }).waitFor();
 });
 
 test.serial('the console is in English for other languages, and if the texts cannot be loaded', async (t) => {

@@ -67,9 +67,9 @@ function isNobody({ user, read, write, dashboards }: Me): boolean {
   return user === '' && read.length + write.length + dashboards.length === 0;
 }
 
-/** Opens the sign-in page, which leads back to this page. */
+/** Opens the sign-in page in the language of the URL. The sign-in page leads back to this page. */
 export function signInAgain(): void {
-  location.assign(`/hub/sign-in${location.hash}`);
+  location.assign(`/hub/sign-in${location.search}${location.hash}`);
 }
 
 /**

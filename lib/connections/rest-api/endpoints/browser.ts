@@ -11,7 +11,7 @@ import { findFile, serveFile } from '../files/document-root.ts';
 import { PrivateFileCheck } from '../files/opened-file.ts';
 import { createDisk, type Reading, realPathOf } from '../files/reading.ts';
 import { type FileService, type Place, replyFile } from '../files/static-file.ts';
-import { begin, beginValue, confine } from '../http/answer/headers.ts';
+import { beginValue, confine, redirect } from '../http/answer/headers.ts';
 import { send } from '../http/answer/send.ts';
 import type { Route } from '../http/router.ts';
 import { shownPath } from '../input/request-path.ts';
@@ -117,8 +117,8 @@ export function replyNotFound(_: HttpResponse, request: HttpRequest): void {
   throw new HubError('not-found', `${shownPath(request.getUrl())}: no such page`);
 }
 
-function redirectToHub(response: HttpResponse): void {
-  begin(response, '302 Found').writeHeader('Location', '/hub/').end();
+function redirectToHub(response: HttpResponse, request: HttpRequest): void {
+  redirect(response, request, '/hub/');
 }
 
 /** Answers with the console page, or with a plain-text list of all requests if the console has not been built. */

@@ -218,7 +218,7 @@ async function signIn(body) {
     const answer = await response.json();
     if (!response.ok) throw new Error(said?.[answer.code] ?? answer.detail);
     const { dashboard } = answer;
-    location.replace('/hub/' + (dashboard ? '#/dashboards?name=' + encodeURIComponent(dashboard) : place));
+    location.replace('/hub/' + location.search + (dashboard ? '#/dashboards?name=' + encodeURIComponent(dashboard) : place));
   } catch (error) {
     alert.textContent = error.message;
     button.disabled = false;
@@ -231,7 +231,7 @@ form.addEventListener('submit', (event) => {
 });
 addEventListener('hashchange', () => location.reload()); // a link that is opened where the page is open already
 if (code !== '') {
-  history.replaceState(null, '', location.pathname);
+  history.replaceState(null, '', location.pathname + location.search);
   signIn({ code });
 }
 `;

@@ -11,7 +11,7 @@ import { type Rates, shareOf } from '../limits/rates.ts';
 import { hasGone, noteGone, remoteAddressOf } from '../proxies/trusted-proxies.ts';
 import type { Principal } from '../users/principal.ts';
 import { acceptOf, wantsJsonErrors } from './answer/accept.ts';
-import { begin, type OpenAnswer } from './answer/headers.ts';
+import { type OpenAnswer, redirect } from './answer/headers.ts';
 import { replyError } from './answer/reply.ts';
 import { noRoomForBody, serveFor } from './answer/send.ts';
 import { keepResponse } from './exchange.ts';
@@ -135,7 +135,7 @@ export class Admission {
     const known = asHubError(error, log);
     const asJson = wantsJsonErrors(request.getUrl(), acceptOf(request));
     if (known.code === 'unauthorized' && guard.signsIn(request) && isPage(request.getUrl())) {
-      begin(response, '302 Found').writeHeader('Location', '/hub/sign-in').end();
+      redirect(response, request, '/hub/sign-in');
       return;
     }
     const challenges = known.code === 'unauthorized' ? guard.challenges(request) : [];

@@ -29,10 +29,15 @@ export function createOpenAnswer(settings: Settings): OpenAnswer {
   };
 }
 
-/**
- * Begins an answer with the status, by default 200, and the fixed headers: `begin(response, '302 Found').writeHeader('Location',
- * '/hub/').end()`.
- */
+/** Redirects a browser to one of the hub's pages, in the language that the URL of the request selects. */
+export function redirect(response: HttpResponse, request: HttpRequest, path: '/hub/' | '/hub/sign-in'): void {
+  const language = request.getQuery('lang') ?? '';
+  begin(response, '302 Found')
+    .writeHeader('Location', /^[a-z]{2}$/.test(language) ? `${path}?lang=${language}` : path)
+    .end();
+}
+
+/** Begins an answer with the status, by default 200, and the fixed headers: `begin(response, '404 Not Found')`. */
 export function begin(response: HttpResponse, status?: string): HttpResponse {
   if (hasContinued(response))
     return response.writeHeader(`HTTP/1.1 ${status ?? '200 OK'}\r\n${firstHeader[0]}`, openingOf(response).fixed);
