@@ -104,7 +104,7 @@ test.serial('a rule is disabled and enabled, and its last runs are shown', async
   t.is(hub.find('desk/lamp')!.value, true);
 
   await panel.getByRole('button', { name: 'Enable' }).click();
-  await panel.getByText('running').waitFor();
+  await panel.getByText('running', { exact: true }).waitFor();
   hub.write('desk/mic', true, writer);
   hub.write('desk/mic', false, writer);
   t.is(hub.find('desk/lamp')!.value, false);

@@ -169,8 +169,8 @@ test('mails wait while the server is killed or stopped, and none is lost', async
   exim.signal('SIGCONT');
   await has(hub, 'mail/siren/delivered', 4);
   await exim.has(4);
-  const subjects = (await exim.mails()).map((one) => /^Subject: (.*)$/m.exec(one)?.[1]);
-  t.deepEqual([...new Set(subjects)], ['number 1', 'number 2', 'number 3', 'number 4']);
+  const subjects = (await exim.mails()).map((one) => /^Subject: (.*)$/m.exec(one)?.[1]); // Exim delivers them at once
+  t.deepEqual([...new Set(subjects)].sort(), ['number 1', 'number 2', 'number 3', 'number 4']);
 });
 
 test('a server that answers without end costs no memory that grows', async (t) => {

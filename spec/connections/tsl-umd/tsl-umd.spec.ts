@@ -293,8 +293,10 @@ test('values are stale when the controller is silent, and fresh with its next pa
   send(Buffer.from('garbage'), port);
   await has(hub, 'cam/1/lh', undefined);
   t.regex(statusOf(hub, 'it').reason, /has (?:been silent|sent none of the expected messages) for/);
-  send(packet(5, '1 "CAM" lh=green'), port);
-  await has(hub, 'cam/1/lh', 2);
+  await eventually(() => {
+    send(packet(5, '1 "CAM" lh=green'), port);
+    return value(hub, 'cam/1/lh') === 2;
+  }, 'a display that is fresh');
   await isRunning(hub);
 });
 

@@ -68,6 +68,11 @@ export class Hand {
     await this.page.keyboard.type(text);
   }
 
+  /** Waits until a field has the focus, as a person does before typing. */
+  async awaitFocus(label: string): Promise<void> {
+    await this.#field(label).and(this.page.locator(':focus')).waitFor();
+  }
+
   /** Clicks a button that opens a field, which must then have the focus. */
   async open(button: string, label: string): Promise<void> {
     await this.press(button);

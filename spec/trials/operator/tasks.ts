@@ -158,7 +158,7 @@ export const tasks: Readonly<Record<string, Task>> = {
       const { hand, read } = studio;
       await view(studio, 'Dashboards');
       await hand.press('+ New panel');
-      await hand.page.getByLabel('Title').and(hand.page.locator(':focus')).waitFor();
+      await hand.awaitFocus('Title');
       await hand.type('Desk');
       await hand.key('Enter');
       await hand.page.getByLabel('Search parameters').waitFor();
@@ -183,6 +183,7 @@ export const tasks: Readonly<Record<string, Task>> = {
       const { hand, browser } = studio;
       await view(studio, 'Users');
       await hand.press('Invite kiosk for reception');
+      await hand.awaitFocus('Name of the device');
       await hand.type('Reception');
       await hand.press('Create link');
       const link = await hand.page.locator('.invitation .link').textContent();
@@ -205,6 +206,7 @@ export const tasks: Readonly<Record<string, Task>> = {
       const { hand, hub, read } = studio;
       await openParameter(studio, 'desk/level');
       await hand.press('Edit label');
+      await hand.awaitFocus('Label');
       await hand.type('Level of the main mix');
       await hand.key('Enter');
       await eventually(() => hub.find('desk/level')?.about?.label === 'Level of the main mix', 'the new label');
