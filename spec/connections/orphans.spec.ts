@@ -5,19 +5,12 @@ import { setTimeout as after } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { eventually } from '../support/deadline.ts';
+import { isAlive } from '../support/system/alive.ts';
 import { start } from '../support/system/process.ts';
 
 const module = pathToFileURL(resolve('lib/connections/orphans.ts'));
 const loop =
   "process.on('SIGINT', () => {}).on('SIGTERM', () => {}).on('SIGHUP', () => {}); console.log('loops'); for (;;);";
-
-const isAlive = (pid: number) => {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-};
 
 /** Starts a parent with two children that loop, after one that has ended. */
 async function startParent(t: ExecutionContext) {

@@ -4,7 +4,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
@@ -14,6 +14,7 @@ import { untilSo } from '../../support/deadline.ts';
 import { inTemporaryFolder, thisTree } from '../../support/folder.ts';
 import type { NeighboursResult, NeighboursTask } from '../../support/load/neighbours.ts';
 import { summarize } from '../../support/statistics.ts';
+import { isAlive } from '../../support/system/alive.ts';
 import { startHub, startTask } from '../../support/system/task-process.ts';
 import { defineTrial, notify } from '../trial.ts';
 
@@ -193,11 +194,10 @@ async function killHub({ hub, misbehave }: Stage): Promise<string> {
   hub.process.kill('SIGKILL');
   await exited;
   const startMs = performance.now();
-  await untilSo(
-    'the end of the processes that the hub has started',
-    () => Promise.resolve(!children.some((pid) => existsSync(`/proc/${pid}`))),
-    { deadlineMs: 5000, everyMs: 10 },
-  );
+  await untilSo('the end of the processes that the hub has started', () => !children.some(isAlive), {
+    deadlineMs: 5000,
+    everyMs: 10,
+  });
   return `${children.length} processes of a killed hub ended after ${Math.round(performance.now() - startMs)} ms: holds`;
 }
 
