@@ -72,7 +72,7 @@ export default function Plot(props: WidgetProps<'plot'>) {
             <span class="line-of" style={{ color: `var(${colours[index()]})` }}>
               <Show when={addresses.length > 1}>
                 <span class="truncate" title={address}>
-                  — {lastPartOf(address)}
+                  — {parameters[index()]!.about()?.label ?? lastPartOf(address)}
                 </span>
               </Show>
               <Amount value={parameters[index()]!.readable()} digits={digits} unit={unit} />
