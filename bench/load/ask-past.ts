@@ -1,15 +1,16 @@
-// Asks a hub on a store with a past for what parameters were, one by one and all at once, and takes the time until the last byte is there.
+// Requests the history of many parameters from a hub whose store has recorded data, either one request per parameter or a single filtered
+// list, and measures the time until the last byte arrives.
 
 import type { History, HistoryList } from '../../lib/wire/http/past-shapes.ts';
 
-/** So many requests are under way, where parameters are asked for one by one. */
+/** Requests in flight when parameters are requested one by one. */
 const underWay = 16;
 const points = '1000';
 
-/** How what so many of `levels/<n>` were is asked for. */
+/** How the histories of `levels/<n>` are requested. */
 export type Way = 'one by one' | 'at once';
 
-/** Returns how many milliseconds it took. Errors: an answer that is not what was asked for. */
+/** Returns the elapsed milliseconds. Errors: an unexpected answer. */
 export async function askPast(port: number, count: number, from: string, way: Way): Promise<number> {
   const ask = (path: string) => fetch(`http://127.0.0.1:${port}/hub/history${path}`).then((one) => one.text());
   const names = Array.from({ length: count }, (_, index) => `levels/${index + 1}`);
@@ -28,7 +29,7 @@ async function askOneByOne(names: readonly string[], ask: (name: string) => Prom
   await Promise.all(Array.from({ length: underWay }, work));
 }
 
-/** Page by page. */
+/** Pages through the filtered list. */
 async function askAtOnce(names: readonly string[], ask: (after: string) => Promise<string>): Promise<void> {
   let asked = 0;
   for (let after = ''; ; ) {

@@ -1,10 +1,10 @@
-// Keeps a server and its load on cores of their own. A scheduler that sees two processes talk puts them on one core as
-// soon as anything else runs, and the rate of both halves from one round to the next.
+// Pins a server and its load generator to separate cores. Otherwise the scheduler, seeing two processes talk to each other, puts them on
+// the same core as soon as anything else runs, which halves the rate of both from one round to the next.
 
 import { execFileSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
-/** Puts the main thread of the server on the first core, and this process on the last; false where that cannot be done. */
+/** Pins the server's main thread to the first core and this process to the last; returns false where pinning is not possible. */
 export function keepApart(serverPid: number): boolean {
   const cores = availableParallelism();
   if (cores < 2) return false;
@@ -13,6 +13,6 @@ export function keepApart(serverPid: number): boolean {
     execFileSync('taskset', ['-acp', String(cores - 1), String(process.pid)], { stdio: 'ignore' });
     return true;
   } catch {
-    return false; // no taskset (util-linux): it is as the scheduler likes
+    return false; // no taskset (util-linux): left to the scheduler
   }
 }

@@ -1,5 +1,5 @@
-// Load of dashboards: many sockets show many parameters, each with its newest value a number of times a second. A value is
-// the time at which it was written, so that its age is known wherever it is shown. Some dashboards may stop reading for a while.
+// Dashboard load: many sockets show many parameters and receive the newest value of each several times a second. Every value is the time it
+// was written, so its age is known wherever it is shown. Some dashboards may stop reading for a while.
 
 import { Dashboard, type DashboardSettings } from '../../spec/support/load/dashboard.ts';
 import { EvenWriter, type Written } from '../../spec/support/load/even-writer.ts';
@@ -12,39 +12,39 @@ import { memoryOf, type UsedMemory } from '../../spec/support/system/used-memory
 import { keepApart } from './cores.ts';
 
 export interface DashboardsTask {
-  /** The hubs that have dashboards, each as many of them. */
+  /** The hubs that serve dashboards, an equal share each. */
   readonly hubs: readonly { readonly port: number; readonly pid: number }[];
-  /** Where values are written, the same to each. */
+  /** The hubs that receive writes; each receives the same values. */
   readonly writtenPorts: readonly number[];
-  /** Of all hubs together. */
+  /** Total across all hubs. */
   readonly dashboards: number;
   readonly parameters: number;
-  /** Changes per second of each parameter, and the number of messages per second to each dashboard. */
+  /** Changes per second of each parameter; `rate` is the number of messages per second to each dashboard. */
   readonly changesPerSecond: number;
   readonly rate: number;
   readonly warmUpMs: number;
   readonly measureMs: number;
-  /** How many dashboards read nothing while it is measured. */
+  /** How many dashboards stop reading during the measurement. */
   readonly stalled: number;
-  /** Whether the hub, which is the only one then, tells of its memory. */
+  /** Whether to measure the hub's memory; only with a single hub. */
   readonly tellsMemory: boolean;
 }
 
 export interface DashboardsResult {
-  /** Of all hubs that have dashboards. */
+  /** Total of all hubs that serve dashboards. */
   readonly serverBusyMs: number;
   readonly loadBusyMs: number;
-  /** How long these hubs and the load waited for a core. */
+  /** How long these hubs and the load generator waited for a core. */
   readonly waitedMs: number;
   readonly elapsedMs: number;
-  /** Milliseconds from the write of a value to its arrival, of all values that arrived; 0: the fraction 0.5, 1: 0.99. */
+  /** Milliseconds from write to arrival, over all values that arrived: 50th and 99th percentile. */
   readonly arrival: readonly [p50: number, p99: number];
-  /** Milliseconds since the write of the value that a dashboard shows, at even moments. */
+  /** Age in milliseconds of the values shown on the dashboards, sampled at regular intervals. */
   readonly shown: readonly [p50: number, p99: number];
   readonly values: number;
-  /** What the server held more at the end of the measurement than at its start. */
+  /** How much the server's memory grew during the measurement. */
   readonly growth: UsedMemory | undefined;
-  /** How much of what the others were sent the stalled ones were spared, 0..1. */
+  /** The fraction of the live dashboards' traffic that the stalled ones were not sent, 0..1. */
   readonly spared: number;
 }
 
@@ -92,7 +92,7 @@ await runTask(async (task: DashboardsTask): Promise<DashboardsResult> => {
   };
 });
 
-/** Opens the dashboards at one hub after the other; resolves when all of them are complete. */
+/** Opens the dashboards, spread across the hubs in turn; resolves when all of them are complete. */
 async function openDashboards(
   task: DashboardsTask,
   readers: ReadonlyMap<number, PictureReader>,
@@ -111,7 +111,7 @@ async function openDashboards(
   return all;
 }
 
-/** Learns the ids that a hub without dashboards has given to parameters. */
+/** Learns the parameter ids of a hub that serves no dashboards. */
 async function lookOnce(port: number, settings: DashboardSettings, watch: Watch): Promise<PictureReader> {
   const reader = new PictureReader();
   const dashboard = await Dashboard.open(port, reader, { ...settings, arrival: new Histogram() }, watch.fail);
@@ -119,7 +119,7 @@ async function lookOnce(port: number, settings: DashboardSettings, watch: Watch)
   return reader;
 }
 
-/** Measures for a while: what arrives at all dashboards, and what the live ones show, one after the other. */
+/** Measures what arrives at all dashboards, and samples what the live ones show, one at a time in rotation. */
 async function measure(
   { hubs, measureMs }: DashboardsTask,
   dashboards: readonly Dashboard[],
@@ -153,7 +153,7 @@ async function measure(
   };
 }
 
-/** Every dashboard shows the newest values, and goes on showing them. Errors: one of them does not. */
+/** Checks that every dashboard shows the newest values and keeps showing them. Errors: one of them does not. */
 async function expectNewest(
   dashboards: readonly Dashboard[],
   stalled: number,

@@ -1,19 +1,19 @@
-// What it costs a process to make many parameters: time, and the memory that stays in use.
+// What declaring many parameters costs a process: time, and the memory that stays in use.
 
 import { busyMs } from '../../spec/support/system/process-usage.ts';
 import { usedMemory } from '../../spec/support/system/used-memory.ts';
 
 export interface DeclaringCosts {
   readonly declareMs: number;
-  /** Milliseconds in which the main thread worked; not a number where the system does not tell (see busy-time.ts). */
+  /** Milliseconds the main thread was busy; NaN where the system does not report it (see process-usage.ts). */
   readonly declareBusyMs: number;
   readonly heapBytes: number;
   readonly residentBytes: number;
 }
 
 /**
- * Calls `declare`, waits for `settle` if given, and returns what was made with its costs. The time of `settle` is not counted.
- * Errors: those of both.
+ * Calls `declare`, waits for `settle` if given, and returns the result with its costs. The time of `settle` is not counted. Errors: those
+ * of both.
  */
 export async function measureDeclaring<Made>(
   declare: () => Made | Promise<Made>,

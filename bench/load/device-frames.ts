@@ -1,5 +1,5 @@
-// A device that speaks without pause, in one process, and the hub that hears it, in another: what a frame costs the hub from the socket to
-// the graph. Every frame has a value other than the one before for its parameter, so every frame is a change.
+// What a frame costs the hub, from the socket to the graph. A device in one process sends continuously to a hub in another. Every frame
+// carries a value that differs from the previous one of its parameter, so every frame is a change.
 
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
@@ -16,26 +16,26 @@ export interface DeviceFramesTask {
   readonly hubFolder: string;
   readonly profileFolder: string | undefined;
   readonly isQuick: boolean;
-  /** How many parameters the device has. */
+  /** Number of the device's parameters. */
   readonly parameters: number;
-  /** Whether each has a pattern of its own; else there are four for all. */
+  /** Whether each parameter has a pattern of its own; otherwise all share four patterns. */
   readonly hasPatterns: boolean;
-  /** Frames before the measurement, and in it. */
+  /** Frames during the warm-up and during the measurement. */
   readonly warmUpFrames: number;
   readonly frames: number;
-  /** undefined: as fast as the hub takes them. */
+  /** undefined: as fast as the hub accepts them. */
   readonly framesPerSecond?: number | undefined;
 }
 
 export interface DeviceFramesResult {
-  /** Processor time of the hub per frame. */
+  /** CPU time of the hub per frame. */
   readonly usPerFrame: number;
-  /** Of one core, in per cent. */
+  /** CPU usage of the hub, as a percentage of one core. */
   readonly busyPercent: number;
   readonly framesPerSecond: number;
 }
 
-/** What frames of a device look like: whole numbers, decimal ones, words and switches, by turns. */
+/** The kinds of frames, in rotation: integers, decimals, words and switches. */
 const kinds = [
   { name: 'LEVEL', type: 'I', pattern: '{value:int}', of: (n: number) => n },
   { name: 'GAIN', type: 'F', pattern: '{value:float}', of: (n: number) => n + 0.5 },
@@ -59,7 +59,7 @@ function description({ parameters: count, hasPatterns }: DeviceFramesTask): obje
   };
 }
 
-/** All parameters once, with the values of a round. */
+/** One frame per parameter, with the values of a round. */
 function textOf(parameters: number, round: number): Buffer {
   const lines = Array.from({ length: parameters }, (_, place) => {
     const { name, of } = kindOf(place);
@@ -71,11 +71,11 @@ function textOf(parameters: number, round: number): Buffer {
   return Buffer.from(lines.join(''));
 }
 
-/** The bytes of so many rounds are made beforehand, and sent again and again. */
+/** The number of rounds that are encoded in advance and sent repeatedly. */
 const roundsMade = 16;
 const pausesPerSecond = 100;
 
-/** Measures the hub while it hears so many frames. Errors: another value or number of frames than there has to be. */
+/** Measures the hub while it receives the frames. Errors: a wrong value or number of frames. */
 export function loadDevice(task: DeviceFramesTask): Promise<DeviceFramesResult> {
   return inTemporaryFolder('device-frames', (folder) => loadFrom(folder, task));
 }
@@ -129,7 +129,7 @@ class SpeakingDevice {
     this.#rounds = Array.from({ length: roundsMade }, (_, round) => textOf(parameters, round));
   }
 
-  /** Sends about so many frames; resolves to how many once the hub has taken all of them. */
+  /** Sends about `frames` frames; resolves to the exact number once the hub has processed all of them. */
   async speak(frames: number, framesPerSecond: number | undefined): Promise<number> {
     const rounds = Math.max(1, Math.ceil(frames / this.#parameters));
     const perPause = framesPerSecond === undefined ? undefined : framesPerSecond / this.#parameters / pausesPerSecond;
@@ -157,7 +157,7 @@ class SpeakingDevice {
     }
   }
 
-  /** Errors: a value that is not the last one, or a frame that is missing. */
+  /** Errors: a parameter without its last value, or a wrong number of frames. */
   async check(): Promise<void> {
     const metrics = await (await fetch(`${this.#url}/hub/metrics`)).text();
     const [, taken] = /^patchbay_device_frames_total\{id="it",direction="in"\} (\d+)$/m.exec(metrics) ?? [];

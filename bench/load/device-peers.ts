@@ -1,4 +1,4 @@
-// The other side of many device connections, in a process of its own: devices that work, and those that do not, each in its own way. All
+// The remote side of many device connections, in a process of its own: devices that work, and devices that fail, each in its own way. All
 // devices of a kind share a port.
 
 import { randomBytes } from 'node:crypto';
@@ -11,15 +11,15 @@ export type PeerPorts = Readonly<Record<keyof typeof peers | 'refused', number>>
 
 const sentence = '$GPHDT,123.456,T*32\r\n';
 
-/** Calls back again and again while a socket is open. */
+/** Calls `work` at an interval while a socket is open. */
 function every(ms: number, socket: Socket, work: () => void): void {
   const timer = setInterval(work, ms);
   socket.on('close', () => clearInterval(timer));
 }
 
-/** What each kind does with a link. */
+/** How each kind of device behaves on a link. */
 const peers = {
-  /** Confirms what is set. */
+  /** Confirms every value that is set. */
   confirming(socket: Socket) {
     let unread = '';
     socket.on('data', (bytes) => {
@@ -29,7 +29,7 @@ const peers = {
     });
     socket.write('VAL 0 0\n');
   },
-  /** Speaks once a second. */
+  /** Sends a sentence once a second. */
   speaking(socket: Socket) {
     socket.write(sentence);
     every(1000, socket, () => socket.write(sentence));
@@ -38,7 +38,7 @@ const peers = {
   closing(socket: Socket) {
     socket.end();
   },
-  /** Sends a character of its greeting each second. */
+  /** Sends its greeting one character a second. */
   slow(socket: Socket) {
     let at = 0;
     every(1000, socket, () => socket.write('OK MPD 0.23.5\n'.charAt(at++)));

@@ -1,5 +1,5 @@
-// Load of a fan-out: the first socket makes changes as fast as all sockets receive them, with a window of them under way;
-// every socket must receive every change, in order. Bystanders, who listen to something else, must receive none.
+// Fan-out load: the first socket makes changes as fast as all sockets receive them, with a window of changes in flight; every socket must
+// receive every change, in order. Bystanders, which subscribe to other parameters, must receive none.
 
 import { Watch } from '../../spec/support/load/watch.ts';
 import { runTask } from '../../spec/support/system/task.ts';
@@ -17,14 +17,14 @@ export interface FanOutTask extends WindowTask {
   readonly port: number;
   readonly dialect: keyof typeof dialects;
   readonly address: string;
-  /** Changes are those of a studio. */
+  /** The studio that the changes come from; omitted: changes to one parameter. */
   readonly studio?: StudioLoad;
-  /** Sockets that receive every change, and whether they ask for all there is or for a few parameters. */
+  /** Sockets that receive every change; `isFiltered`: they subscribe to a few parameters instead of all. */
   readonly sockets: number;
   readonly isFiltered?: boolean;
-  /** Sockets that ask for other parameters. */
+  /** Sockets that subscribe to other parameters. */
   readonly bystanders?: number;
-  /** How many changes are under way: sent, and not yet received by all. */
+  /** Number of changes in flight: sent, but not yet received by all. */
   readonly window: number;
 }
 
@@ -33,13 +33,13 @@ const dialects = { plain: createPlainDialect, v1: createV1Dialect, nats: createN
   (address: string, batch: number, isFiltered: boolean) => Dialect
 >;
 const stallMs = 5000;
-/** How long after the last change something that nobody sent could still come. */
+/** How long to wait after the last change for anything nobody sent. */
 const silenceMs = 30;
 const bystandersAtOnce = 100;
 
 /** Measures how many changes all sockets have received. */
 await runTask(async (task: FanOutTask): Promise<Measured> => {
-  const batch = Math.max(1, Math.floor(task.window / 2)); // one batch is on its way out while the other is being read
+  const batch = Math.max(1, Math.floor(task.window / 2)); // one batch goes out while the other is being read
   const dialect =
     task.studio === undefined
       ? dialects[task.dialect](task.address, batch, task.isFiltered ?? false)
@@ -58,8 +58,8 @@ async function fanOut(task: FanOutTask, dialect: Dialect, watch: Watch): Promise
   let sent = 0;
 
   /**
-   * Sends a batch when one of two has arrived everywhere. Not before the other has begun to arrive, so that a server never
-   * finds both at once: raw uWebSockets.js sends what goes beyond 32 frames in a round of its loop one by one.
+   * Sends a batch when one of two has arrived everywhere, but not before the other has begun to arrive: a server must never find both at
+   * once, because raw uWebSockets.js sends everything beyond 32 frames per loop iteration one by one.
    */
   const sendNext = () => {
     if (window.measured !== undefined || sent - received.byAll === 2 || received.byFirst < sent) return;
@@ -89,7 +89,7 @@ function expectBatches(subscribers: Subscribers, batches: number): void {
   if (mistake !== undefined) throw new Error(mistake);
 }
 
-/** Opens sockets that each listen to something else. */
+/** Opens sockets that each subscribe to something else. */
 async function openBystanders(
   { port, bystanders = 0 }: FanOutTask,
   { bystander, createReceiver }: Dialect,

@@ -1,5 +1,4 @@
-// Load of an HTTP read: connections that are kept alive, each with a number of requests under way; every byte of every
-// answer is compared.
+// HTTP read load: keep-alive connections, each with a number of pipelined requests in flight; every byte of every response is compared.
 
 import { connect, type Socket } from 'node:net';
 import { Watch } from '../../spec/support/load/watch.ts';
@@ -11,7 +10,7 @@ import { ExpectedAnswers } from './received/expected-answers.ts';
 export interface HttpTask extends WindowTask {
   readonly port: number;
   readonly request: string;
-  /** One whole answer as it must come, but for its Date. */
+  /** One complete response as expected, except for its Date. */
   readonly answer: string;
   readonly connections: number;
   readonly depth: number;
@@ -20,7 +19,7 @@ export interface HttpTask extends WindowTask {
 const stallMs = 5000;
 const readBuffer = Buffer.allocUnsafeSlow(256 * 1024);
 
-/** Measures how many answers came. */
+/** Measures the number of responses. */
 await runTask(async (task: HttpTask): Promise<Measured> => {
   const { port, serverPid, depth, connections } = task;
   const { promise: done, resolve: finish } = Promise.withResolvers<Measured>();
@@ -49,7 +48,7 @@ await runTask(async (task: HttpTask): Promise<Measured> => {
   return watch.wait(done);
 });
 
-/** Opens a connection; `answered` hears when all answers of a round are there, and writes the next. */
+/** Opens a connection; calls `answered` when all responses of a round have arrived, to send the next. */
 function openConnection(
   port: number,
   expected: ExpectedAnswers,

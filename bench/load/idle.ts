@@ -1,4 +1,4 @@
-// Load of idle clients: opens many sockets, then keeps still while the server tells what it holds in memory.
+// Idle-client load: opens many sockets, then stays quiet while the server reports its memory use.
 
 import { setTimeout as after } from 'node:timers/promises';
 import { openV1Socket } from '../../spec/support/load/v1-socket.ts';
@@ -11,16 +11,16 @@ export interface IdleTask {
   readonly port: number;
   readonly serverPid: number;
   readonly clients: number;
-  /** What each subscribes to in patchbay.v1; undefined: they are plain sockets. */
+  /** The pattern that each client subscribes to over patchbay.v1; undefined: plain sockets. */
   readonly include: string | undefined;
 }
 
-/** Memory per client; seconds until all are connected and have the picture that they subscribed to. */
+/** Memory per client, and the seconds until all are connected and have received their snapshot. */
 export interface IdleResult extends UsedMemory {
   readonly seconds: number;
 }
 
-/** So many are there before memory is asked for the first time, as the first ones cost more than those that follow. */
+/** Clients opened before the first memory reading, because the first ones cost more than later ones. */
 const firstClients = 100;
 const openAtOnce = 100;
 const settleMs = 300;
@@ -60,7 +60,7 @@ async function openPlain(port: number, watch: Watch): Promise<void> {
   await openWebSocket(port, '/ws', { onBytes: () => watch.fail('expected nothing to come'), onClose: watch.fail });
 }
 
-/** Opens a client; resolves when its picture is complete, which `ended` hears as often as it is told. */
+/** Opens a client and calls `ended` at each end of a snapshot; resolves at the first. */
 async function openV1(port: number, include: string, watch: Watch, ended: () => void): Promise<void> {
   const { promise: complete, resolve } = Promise.withResolvers<void>();
   const onText = (payload: Buffer) => {

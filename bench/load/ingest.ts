@@ -1,5 +1,5 @@
-// Load of an ingest: one socket sends batches as fast as the server takes them. It hears every change, byte for byte, or of a mark that
-// ends each batch and says that the batch has been taken.
+// Ingest load: one socket sends batches as fast as the server accepts them. It receives either every change, compared byte for byte, or
+// only the mark that ends each batch, which confirms that the batch has been processed.
 
 import { Watch } from '../../spec/support/load/watch.ts';
 import { runTask } from '../../spec/support/system/task.ts';
@@ -12,11 +12,11 @@ import { countMistake, openSubscribers } from './sockets/subscribers.ts';
 export interface IngestTask extends WindowTask {
   readonly port: number;
   readonly address: string;
-  /** Whether the socket hears of what it writes; else it hears of the mark. */
+  /** Whether the socket receives the changes it writes; otherwise it receives the mark. */
   readonly isHeard: boolean;
   /**
-   * The address of a parameter that is set after each batch. Undefined: a ping ends it, whose pong says nothing of a hub, which answers it
-   * while messages wait.
+   * The address of a parameter set after each batch. Undefined: a ping ends the batch. Its pong proves nothing for a hub, which answers
+   * pings while messages are still queued.
    */
   readonly markAddress?: string;
   /** Whether the last value can be read at `/parameters/<address>`. */
@@ -24,8 +24,8 @@ export interface IngestTask extends WindowTask {
 }
 
 /**
- * How many messages a batch has, and how many batches are under way: together less than a socket's buffers hold, and fewer than the 2,000
- * of which a hub says that they come faster than it takes them.
+ * Messages per batch, and batches in flight: together less than a socket's buffers hold, and fewer than the 2,000 above which a hub reports
+ * that messages arrive faster than it processes them.
  */
 const batch = 512;
 const batchesUnderWay = 3;
@@ -34,7 +34,7 @@ const silenceMs = 30;
 const ping = Buffer.of(0x89, 0x80, 0, 0, 0, 0);
 const pong = Buffer.of(0x8a, 0);
 
-/** What ends a batch that nobody hears, and what comes back for it. */
+/** What ends a batch whose changes the socket does not receive, and what is expected in return. */
 interface Mark {
   readonly filter: string;
   readonly received: ExpectedStream;
@@ -51,7 +51,7 @@ await runTask(async (task: IngestTask): Promise<Measured> => {
   return { ...measured, done: measured.done * batch };
 });
 
-/** Sends until all that was sent within the window is taken; resolves to what was measured, and how many batches there were. */
+/** Sends until everything sent within the window has been processed; resolves to the measurement and the number of batches. */
 async function sendBatches(
   task: IngestTask,
   changes: Changes,
@@ -95,7 +95,7 @@ async function sendBatches(
   return { measured, batches: sent };
 }
 
-/** Undefined: the changes themselves are heard. */
+/** Undefined: the socket receives the changes themselves. */
 function markOf({ isHeard, markAddress }: IngestTask): Mark | undefined {
   if (isHeard) return undefined;
   if (markAddress === undefined) return pings;

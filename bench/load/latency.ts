@@ -1,5 +1,5 @@
-// Load of a latency measurement: the first socket makes changes at an even rate; how long each takes to every socket is
-// counted from the moment it was handed to the network.
+// Latency load: the first socket makes changes at a constant rate. The latency of each change to each socket counts from the moment the
+// change was handed to the network.
 
 import type { Socket } from 'node:net';
 import { Watch } from '../../spec/support/load/watch.ts';
@@ -16,9 +16,12 @@ export interface LatencyTask {
   readonly port: number;
   readonly serverPid: number;
   readonly address: string;
-  /** Changes are those of a studio, and count once all that a write leads to has arrived. */
+  /**
+   * The studio that the changes come from; a change counts as arrived once everything that follows from its write has arrived. Omitted:
+   * changes to one parameter.
+   */
   readonly studio?: StudioLoad;
-  /** The port of the hub where changes are made; left out: they are heard at the same one. */
+  /** The port of the hub that receives the writes; omitted: the hub that the sockets subscribe to. */
   readonly writePort?: number;
   readonly sockets: number;
   readonly changesPerSecond: number;
@@ -27,9 +30,9 @@ export interface LatencyTask {
 }
 
 export interface LatencyResult extends ArrivalFigures {
-  /** How much of the time, in %, server and load waited for a core. */
+  /** Percentage of the time that server and load generator waited for a core. */
   readonly waited: number;
-  /** How long all threads of the server have worked for each change. */
+  /** CPU time of all server threads per change. */
   readonly busyMsPerChange: number;
 }
 
@@ -37,7 +40,7 @@ const tickMs = 1;
 const arrivalDeadlineMs = 5000;
 const silenceMs = 30;
 
-/** Opens a socket that hears nothing. */
+/** Opens a socket that receives nothing. */
 function openWriter(port: number, watch: Watch): Promise<Socket> {
   const onBytes = () => watch.fail('expected nothing to come to who writes');
   return openWebSocket(port, `/ws?filter=${encodeURIComponent('^$')}`, { onBytes, onClose: watch.fail });
@@ -55,7 +58,7 @@ function sendEvenly(changesPerSecond: number, changes: number, send: (change: nu
   sendDue();
 }
 
-/** Latencies in milliseconds, and how many changes were sent a second. */
+/** Latencies in milliseconds, and the rate at which changes were sent. */
 interface ArrivalFigures {
   readonly p50: number;
   readonly p99: number;
@@ -83,7 +86,7 @@ class Arrivals {
     return this.#done.promise;
   }
 
-  /** A socket has received so many changes by now. */
+  /** Records that a socket has received `changes` changes so far. */
   add(socket: number, changes: number): void {
     const now = performance.now();
     for (let change = Math.max(this.#warmUp, this.#received[socket]!); change < changes; change++)

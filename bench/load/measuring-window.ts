@@ -1,4 +1,4 @@
-// The stretch of a load that is measured, once all is warm: how much was done in it, and how long the server worked for that.
+// The measuring window of a load, which opens after the warm-up: how much was done in it, and how long the server was busy.
 
 import { busyMsOfAll } from '../../spec/support/system/process-usage.ts';
 
@@ -9,7 +9,7 @@ export interface WindowTask {
 }
 
 export interface Measured {
-  /** How much was done within the window, in what the load counts. */
+  /** How much was done within the window, in the unit that the load counts. */
   readonly done: number;
   readonly elapsedMs: number;
   readonly serverBusyMs: number;
@@ -17,11 +17,11 @@ export interface Measured {
 
 interface WindowClock {
   nowMs(): number;
-  /** How long the server has worked so far. */
+  /** How long the server has been busy so far. */
   busyMs(): number;
 }
 
-/** Opens after the warm-up, and closes at the first look after its time. To be created as the load begins. */
+/** Opens after the warm-up, and closes at the first `look` after its time is up. Create it when the load begins. */
 export class MeasuringWindow {
   readonly #task: WindowTask;
   readonly #clock: WindowClock;
@@ -38,12 +38,12 @@ export class MeasuringWindow {
     this.#createdMs = clock.nowMs();
   }
 
-  /** Undefined as long as the window is not closed. */
+  /** Undefined until the window has closed. */
   get measured(): Measured | undefined {
     return this.#measured;
   }
 
-  /** Looks at the clock when so much has been done since the load began. */
+  /** Checks the clock; `done` is the amount done since the load began. */
   look(done: number): void {
     if (this.#measured !== undefined) return;
     const nowMs = this.#clock.nowMs();

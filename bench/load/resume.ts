@@ -1,6 +1,6 @@
-// Load of resuming: the link of a client is killed again and again, at random moments while a writer goes on. Each time that its
-// picture is told to be complete again it is checked, value by value, against what was written up to that revision; and with
-// the writer held still, against what the hub tells over HTTP.
+// Resume load: a client's link is killed again and again, at random moments while a writer keeps writing. Each time the hub reports the
+// client's picture complete again, every value is checked against what was written up to that revision and, at intervals while the writer
+// pauses, against what the hub returns over HTTP.
 
 import { setTimeout as after } from 'node:timers/promises';
 import { AskedHub } from '../../spec/support/asked-hub.ts';
@@ -18,11 +18,11 @@ export interface ResumeTask {
   readonly parameters: number;
   readonly kills: number;
   readonly changesPerSecond: number;
-  /** After how many resumes the picture is compared with all that the hub tells over HTTP. */
+  /** Number of resumes between two comparisons of the picture with everything the hub returns over HTTP. */
   readonly compareEvery: number;
 }
 
-/** Figures of resumes are medians. */
+/** All figures of resumes are medians, except the 99th percentile. */
 export interface ResumeResult {
   readonly snapshotBytes: number;
   readonly resumeBytes: number;
@@ -30,7 +30,7 @@ export interface ResumeResult {
   readonly bytesPerChanged: number;
   readonly resumeMs: number;
   readonly resumeMs99: number;
-  /** How many links were killed before the picture was complete. */
+  /** Number of links killed before the picture was complete. */
   readonly unfinished: number;
 }
 
@@ -44,7 +44,7 @@ const tickMs = 1;
 const deadlineMs = 20_000;
 const longestLifeMs = 60;
 const longestPauseMs = 100;
-/** So many links are killed while they resume. */
+/** The fraction of links killed while resuming. */
 const earlyShare = 0.2;
 const longestEarlyMs = 4;
 
@@ -68,7 +68,7 @@ await runTask(async (task: ResumeTask): Promise<ResumeResult> => {
   return { snapshotBytes, unfinished, ...figuresOf(resumes) };
 });
 
-/** Kills links until there were enough resumes; `compareAtRest` is called each time that so many of them are over. */
+/** Kills links until there have been enough resumes; calls `compareAtRest` after every `compareEvery` resumes and at the end. */
 async function killAndResume(
   { kills, compareEvery }: ResumeTask,
   client: ResumingClient,
@@ -99,7 +99,7 @@ async function killAndResume(
   return { resumes, unfinished };
 }
 
-/** Compares the picture with all that the hub tells, while nobody writes. */
+/** Compares the picture with everything the hub returns, while nobody writes. */
 async function compare({ port, parameters }: ResumeTask, client: ResumingClient, truth: Truth, watch: Watch) {
   const isCurrent = () => client.known!.rev >= truth.revision;
   await watch.untilSo(`revision ${truth.revision}`, isCurrent, { deadlineMs, everyMs: tickMs });

@@ -1,5 +1,5 @@
-// Load of an ingest over patchbay.v1: one socket sends `set` messages, each a turn, as fast as they are acknowledged, with some
-// of them under way. In the end the hub must hold the last values and have counted every change.
+// patchbay.v1 ingest load: one socket sends `set` messages, each of which is a turn, as fast as they are acknowledged, with several in
+// flight. At the end the hub must hold the last values and have counted every change.
 
 import { connectionId, parameterIdOf } from '../../spec/support/load/many-parameters.ts';
 import { PictureReader } from '../../spec/support/load/picture.ts';
@@ -12,9 +12,9 @@ import { type Measured, MeasuringWindow, type WindowTask } from './measuring-win
 
 export interface V1IngestTask extends WindowTask {
   readonly port: number;
-  /** How many parameters there are; each message sets all of them. */
+  /** Number of parameters; each message sets all of them. */
   readonly parameters: number;
-  /** Whether parameters are named by id, or by address. */
+  /** Whether messages name parameters by id instead of by address. */
   readonly isById: boolean;
 }
 
@@ -22,7 +22,7 @@ const messagesUnderWay = 8;
 const differentMessages = 32;
 const deadlineMs = 10_000;
 
-/** Measures how many changes were acknowledged. */
+/** Measures the number of acknowledged changes. */
 await runTask(async (task: V1IngestTask): Promise<Measured> => {
   const { port, parameters } = task;
   const reader = new PictureReader();
@@ -39,7 +39,7 @@ await runTask(async (task: V1IngestTask): Promise<Measured> => {
   return { ...measured, done: measured.done * parameters };
 });
 
-/** Sends until all that was sent within the window is acknowledged; resolves to what was measured, and how many messages there were. */
+/** Sends until everything sent within the window has been acknowledged; resolves to the measurement and the number of messages. */
 async function sendMessages(
   task: V1IngestTask,
   reader: PictureReader,
@@ -71,7 +71,7 @@ async function sendMessages(
   return { measured, messages: sent };
 }
 
-/** The messages that are sent in turn, each with other values. */
+/** The messages that are sent in rotation, each with different values. */
 function framesOf({ parameters, isById }: V1IngestTask, reader: PictureReader): readonly Buffer[] {
   return Array.from({ length: differentMessages }, (_, index) => {
     const set = Array.from({ length: parameters }, (_, parameter) => [
@@ -82,7 +82,7 @@ function framesOf({ parameters, isById }: V1IngestTask, reader: PictureReader): 
   });
 }
 
-/** What the hub holds, by a socket of its own that subscribes to all. */
+/** Reads the hub's values and revision through a separate socket that subscribes to all parameters. */
 async function takePicture(
   port: number,
   parameters: number,

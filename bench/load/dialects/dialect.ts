@@ -1,41 +1,41 @@
-// How the load of a fan-out talks to one kind of server: what its sockets ask for, what makes changes, and what must come of
-// them. Changes go out in batches; a receiver counts those that have come whole.
+// How the fan-out load talks to one kind of server: how its sockets subscribe, how it makes changes, and which frames it expects in return.
+// Changes go out in batches; a receiver counts the batches that have arrived in full.
 
 import { connectionId } from '../../../spec/support/load/many-parameters.ts';
 
-/** How a socket asks for changes. */
+/** How a socket subscribes to changes. */
 export interface Entry {
   /** Path and query. */
   readonly path: string;
-  /** The subprotocol that is asked for; left out: none. */
+  /** The requested subprotocol; omitted: none. */
   readonly protocol?: string;
-  /** The frames that are sent first; left out: none. */
+  /** The frames sent first; omitted: none. */
   readonly greeting?: Buffer;
 }
 
 export interface Dialect {
-  /** A socket that hears of every change. */
+  /** A socket that receives every change. */
   readonly entry: Entry;
-  /** A socket that hears of other parameters, 1, 2, 3 …, and so of no change. */
+  /** A socket that subscribes to other parameters, 1, 2, 3 …, and so receives no change. */
   bystander(index: number): Entry;
-  /** The frames that make the changes of a batch: 0, 1, 2 … Call it when a receiver is ready. */
+  /** The frames that make the changes of a batch: 0, 1, 2 … Call it only once a receiver is ready. */
   batch(index: number): Buffer;
   createReceiver(): Receiver;
 }
 
-/** What one socket has received. */
+/** Checks and counts what one socket receives. */
 export interface Receiver {
-  /** Whether the socket hears of every change from now on. */
+  /** Whether the socket receives every change from now on. */
   readonly isReady: boolean;
-  /** How many batches have come whole. */
+  /** Number of batches that have arrived in full. */
   readonly batches: number;
-  /** Reads what has come; returns what is to be answered, if anything. Errors: what is not as it must be. */
+  /** Reads a chunk; returns the bytes to answer with, if any. Errors: anything unexpected. */
   read(chunk: Buffer, length: number): Buffer | undefined;
-  /** Says what is missing or too much when so many batches were sent; undefined: nothing. */
+  /** Describes what is missing or surplus after `batches` batches were sent; undefined: nothing. */
   countMistake(batches: number): string | undefined;
 }
 
-/** The pattern of a subscription, as a regular expression and as a glob, for 0..9999. */
+/** The pattern of subscription `index`, 0..9999, as a regular expression and as a glob. */
 export function filteredGroup(index: number): { readonly regex: string; readonly glob: string } {
   const start = `${connectionId}/group-${index % 10}/sensor-${Math.floor(index / 10)}`;
   return { regex: `^${start}`, glob: `${start}*` };

@@ -1,5 +1,5 @@
-// NATS over WebSocket (docs.nats.io "Client Protocol"): its protocol as bytes in binary frames, which the server cuts as it
-// likes. The subject is the address, the payload the value; a socket hears its own changes as well, as with the hub.
+// NATS over WebSocket (docs.nats.io "Client Protocol"): the protocol's bytes in binary frames, split wherever the server likes. The subject
+// is the address, the payload the value. As with the hub, a socket receives its own changes too.
 
 import { FrameReader } from '../../../spec/support/load/frame-reader.ts';
 import { encodeClientFrame } from '../../../spec/support/load/web-socket.ts';
@@ -41,7 +41,7 @@ class NatsReceiver extends StreamReceiver {
   override isReady = false;
   readonly #frames = new FrameReader((payload) => this.#take(payload));
   #welcome = '';
-  /** How much has come of a PING, which the server sends between two messages. */
+  /** How many bytes of a PING have arrived; the server sends it between two messages. */
   #pinged = 0;
   #answer: Buffer | undefined;
 
@@ -63,7 +63,7 @@ class NatsReceiver extends StreamReceiver {
     this.isReady = this.#welcome.endsWith(subscribed);
   }
 
-  /** Takes what has a PING in it, or the beginning of one at its end. */
+  /** Takes a payload that contains a PING, or ends with the beginning of one. */
   #takeAround(payload: Buffer): void {
     let at = payload.indexOf(ping);
     for (let part = ping.length - 1; at < 0 && part > 0; part--)

@@ -1,10 +1,10 @@
-// The plain socket of the hub, and relays: a text frame per change in, the same out. What comes is known to the byte.
+// The hub's plain socket, and relays: one text frame per change in, the same frame out. The expected output is known to the byte.
 
 import { encodeClientText, encodeServerText } from '../../../spec/support/load/web-socket.ts';
 import { ExpectedStream } from '../received/expected-stream.ts';
 import { type Dialect, filteredGroup, type Receiver } from './dialect.ts';
 
-/** Creates the dialect for changes of a parameter in batches; a socket hears of all there is, or of what a filter lets through. */
+/** Creates the dialect for batches of changes to one parameter; a socket receives all parameters, or those that match a filter. */
 export function createPlainDialect(address: string, batch: number, isFiltered = false): Dialect {
   const changes = createChanges(address, batch);
   const filtered = (index: number) => ({ path: `/ws?filter=${encodeURIComponent(filteredGroup(index).regex)}` });
@@ -16,7 +16,7 @@ export function createPlainDialect(address: string, batch: number, isFiltered = 
   };
 }
 
-/** Compares every byte with the stream that must come. */
+/** Compares every byte with the expected stream. */
 export class StreamReceiver implements Receiver {
   isReady = true;
   batches = 0;
@@ -39,7 +39,7 @@ export class StreamReceiver implements Receiver {
     return this.#position === bytes ? undefined : `received ${this.#position} bytes, expected ${bytes} as were sent`;
   }
 
-  /** Takes bytes that are what comes next; false when they are not. */
+  /** Advances past bytes that match the expected stream; returns false when they do not. */
   protected advance(chunk: Buffer, length: number): boolean {
     if (!this.#stream.matches(chunk, length, this.#position)) return false;
     this.#position += length;
@@ -57,9 +57,9 @@ export class StreamReceiver implements Receiver {
 }
 
 export interface Changes {
-  /** What one socket receives of them. */
+  /** What one socket receives of these changes. */
   readonly received: ExpectedStream;
-  /** The frames that make the changes, of `count` changes from `first` on; `first` is a multiple of `count`. */
+  /** The frames for `count` changes from `first` on; `first` is a multiple of `count`. */
   frames(first: number, count: number): Buffer;
   /** The value that a change sets. */
   valueOf(change: number): string;
@@ -67,7 +67,7 @@ export interface Changes {
 
 const leastCycle = 4096;
 
-/** Creates changes of a parameter, sent in batches of `batch`; no two that follow one another are equal. */
+/** Creates changes to one parameter, sent in batches of `batch`; consecutive changes always differ. */
 export function createChanges(address: string, batch: number): Changes {
   const batches = Math.ceil(leastCycle / batch);
   const values = Array.from({ length: batches * batch }, (_, index) => String(index / 1000));

@@ -1,5 +1,5 @@
-// How the load of a studio talks to what runs it: the changes of each write in frames of the hub or of others, each of which is read in full
-// once, and compared byte for byte at all other sockets.
+// How the studio load talks to the software that runs the studio: the changes from each write arrive in the frames of the hub or of a
+// contender. Each distinct frame is parsed in full once, and compared byte for byte on all other sockets.
 
 import { protocolName } from '../../../lib/wire/protocol.ts';
 import { FrameCache } from '../../../spec/support/load/frame-cache.ts';
@@ -17,12 +17,12 @@ import type { Dialect, Entry, Receiver } from './dialect.ts';
 import { StreamReceiver } from './plain.ts';
 
 /**
- * frames: a frame per change, known to the byte; lists: `[{"p":…,"v":…}, …]`; v1: `patchbay.v1`; any order: a frame per change, of which some
- * overtake others.
+ * frames: one frame per change, known to the byte; lists: `[{"p":…,"v":…}, …]`; v1: `patchbay.v1`; any order: one frame per change, some of
+ * which may overtake others.
  */
 export type StudioDialectName = 'frames' | 'lists' | 'v1' | 'any order';
 
-/** Which studio it is, how its changes come, and how many writes there are in a message. */
+/** Which studio runs, how its changes arrive, and how many writes a message holds. */
 export interface StudioLoad {
   readonly name: StudioName;
   readonly dialect: StudioDialectName;
@@ -30,7 +30,7 @@ export interface StudioLoad {
   readonly writesPerMessage: number;
 }
 
-/** Creates the dialect of a studio; its batches have so many writes. */
+/** Creates the dialect of a studio, with `batch` writes per batch. */
 export function createStudioDialect({ name, dialect, path, writesPerMessage }: StudioLoad, batch: number): Dialect {
   const known = new Known(studios[name], dialect === 'v1' ? writesPerMessage : 1);
   const sent: Buffer[] = [];
@@ -62,7 +62,7 @@ function messageOf(writes: readonly StudioChange[], dialect: StudioDialectName, 
   return JSON.stringify(isList ? writes : writes[0]);
 }
 
-/** What a frame brings: changes of the cycle from one on. */
+/** The contents of a frame: `count` changes of the cycle, from `first` on. */
 interface Taken {
   readonly first: number;
   readonly count: number;
@@ -89,7 +89,7 @@ const read: Readonly<Record<Exclude<StudioDialectName, 'frames'>, (studio: Known
   },
 };
 
-/** The changes of a cycle, and where each of its writes ends. What a turn writes comes before what follows from that. */
+/** The changes of a cycle, and where each of its writes ends. The writes of a turn come before the changes that follow from them. */
 class Known {
   readonly writes: readonly (readonly StudioChange[])[];
   readonly changes: readonly StudioChange[];
@@ -115,7 +115,7 @@ class Known {
     if (this.#places.size !== this.changes.length) throw new RangeError('expected no change twice in a cycle');
   }
 
-  /** How many changes so many writes lead to. */
+  /** Number of changes that `writes` writes lead to. */
   changesOf(writes: number): number {
     const rest = writes % this.writes.length;
     return ((writes - rest) / this.writes.length) * this.changes.length + (rest === 0 ? 0 : this.#ends[rest - 1]!);
@@ -171,7 +171,7 @@ class StudioReceiver implements Receiver {
   readonly #batch: number;
   readonly #mayOvertake: boolean;
   readonly #frames = new FrameReader((payload, opcode) => this.#take(payload, opcode));
-  /** Changes that came before their turn. */
+  /** Changes that arrived early. */
   readonly #early = new Set<number>();
   #next = 0;
   #changes = 0;
@@ -216,7 +216,7 @@ class StudioReceiver implements Receiver {
     while (this.#changes >= this.#known.changesOf((this.batches + 1) * this.#batch)) this.batches++;
   }
 
-  /** Takes a change that may be early, which is one of the two batches under way. */
+  /** Takes a change that may arrive early, but must belong to one of the two batches in flight. */
   #takeEarly(change: number): void {
     if (change >= this.#known.changesOf((this.batches + 2) * this.#batch) || this.#early.has(change))
       throw new Error(`expected change ${this.#changes} or one of those under way, got ${change}`);

@@ -1,5 +1,5 @@
-// patchbay.v1 with the delivery `all`: changes go in as `set` messages with ids, a batch in each, and come out in frames that
-// the hub cuts as it likes. Each distinct frame is read in full; each socket must be sent every change once and in order.
+// patchbay.v1 with the delivery `all`: changes go in as `set` messages with ids, one or more per batch, and come out in frames split wherever
+// the hub likes. Each distinct frame is parsed in full; each socket must receive every change once and in order.
 
 import { protocolName } from '../../../lib/wire/protocol.ts';
 import { FrameCache } from '../../../spec/support/load/frame-cache.ts';
@@ -9,17 +9,17 @@ import { encodeClientFrame, encodeClientText, opcodes } from '../../../spec/supp
 import { type Dialect, type Entry, filteredGroup, type Receiver } from './dialect.ts';
 
 const leastCycle = 4096;
-/** With so many changes of one parameter a message is below the hub's limit of 64 KiB. */
+/** With this many changes to one parameter, a message stays below the hub's limit of 64 KiB. */
 const longestMessage = 4096;
 
-/** What a frame carries: the changes from one on, and whether it ends the picture of the subscription. */
+/** The contents of a frame: `count` changes from `first` on, and whether it ends the snapshot of the subscription. */
 interface Changes {
   readonly first: number;
   readonly count: number;
   readonly isEnd: boolean;
 }
 
-/** Creates the dialect for changes of a parameter in batches; a socket hears of all there is, or of a few parameters. */
+/** Creates the dialect for batches of changes to one parameter; a socket subscribes to all parameters, or to a few. */
 export function createV1Dialect(address: string, batch: number, isFiltered = false): Dialect {
   const batches = Math.ceil(leastCycle / batch);
   const cycle = batches * batch;

@@ -1,4 +1,4 @@
-// Writes to an input of a Virtual Core, in the process of a hub that was started from a flow file.
+// Writes to an input of a Virtual Core, in the process of a hub started from a flow file.
 
 import type { Origin } from '../../../lib/model/parameter.ts';
 import { silentLog } from '../../../spec/support/silent-log.ts';
@@ -11,17 +11,17 @@ import { importHub } from './hub-module.ts';
 
 export interface VirtualCoreTask extends TurnsTask {
   readonly hubFolder: string;
-  /** A flow with a core of this shape and so many outputs. */
+  /** A flow that contains a core of this shape with this many outputs. */
   readonly file: string;
   readonly shape: CoreShapeName;
   readonly outputs: number;
 }
 
-/** Measures how many writes there were. Errors: another value or number of changes than there has to be. */
+/** Measures the number of writes. Errors: an unexpected value or number of changes. */
 export async function loadCore(task: VirtualCoreTask): Promise<Measured> {
   const { startHub } = await importHub(task.hubFolder);
   const hub = await startHub({ paths: [task.file], log: silentLog });
-  collectGarbage(); // what is left of the start lies between the outputs, more or less of it as it happens
+  collectGarbage(); // leftovers of the start lie in memory between the outputs, in amounts that vary by chance
   const { last, expected } = coreShapes[task.shape](task.outputs);
   const origin: Origin = { kind: 'client', name: 'bench' };
   const before = hub.revision;

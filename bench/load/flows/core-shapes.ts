@@ -1,21 +1,21 @@
-// Virtual Cores of different shapes: what outputs there are, and what the last of them is after x was written.
+// Shapes of Virtual Cores: their outputs, and the value of the last output after x was written.
 
 type Outputs = Readonly<Record<string, object>>;
 
 interface CoreShape {
   readonly name: string;
   readonly outputs: Outputs;
-  /** How many outputs change with every write of x. */
+  /** Number of outputs that change with every write of x. */
   readonly changing: number;
   readonly last: string;
   expected(x: number): number | boolean;
 }
 
-/** How many outputs of a chain follow x. */
+/** Number of outputs in a chain that follow x. */
 const links = 3;
 
 export const coreShapes = {
-  /** Every output follows x by itself. */
+  /** Every output depends on x alone. */
   wide: (count: number): CoreShape => ({
     name: `${count.toLocaleString('en')} expressions over one input`,
     outputs: numbered(count, (index) => ({ type: 'F', expression: `x + ${index}` })),
@@ -23,7 +23,7 @@ export const coreShapes = {
     last: `o${count - 1}`,
     expected: (x) => x + count - 1,
   }),
-  /** Every output follows two others, the one before it and one halfway back. */
+  /** Every output depends on two others, the previous one and the one halfway back. */
   deep: (count: number): CoreShape => ({
     name: `${count.toLocaleString('en')} expressions, each over two others`,
     outputs: numbered(count, (index) => {
@@ -46,7 +46,7 @@ export const coreShapes = {
     last: `o${count - 1}`,
     expected: (x) => x % 2 === 1,
   }),
-  /** Three outputs follow x; all others follow y, which is never written. */
+  /** Three outputs depend on x; all others depend on y, which is never written. */
   chain: (count: number): CoreShape => ({
     name: `${links} outputs of ${count.toLocaleString('en')}`,
     outputs: {
@@ -63,7 +63,7 @@ export const coreShapes = {
 
 export type CoreShapeName = keyof typeof coreShapes;
 
-/** A flow of a desk with the inputs x and y, and a core over them. */
+/** A flow with a desk that has the inputs x and y, and a core that reads them. */
 export function coreFlow(outputs: Outputs): object {
   return {
     connections: {

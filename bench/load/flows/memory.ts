@@ -1,4 +1,4 @@
-// Declares many parameters in a hub that starts from a flow file, and tells what they take.
+// Declares many parameters in a hub that starts from a flow file, and reports the time and memory they take.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Hub } from '../../../lib/hub/index.ts';
@@ -11,11 +11,11 @@ export interface MemoryTask {
   readonly hubFolder: string;
   readonly file: string;
   readonly parameters: number;
-  /** Address and value (left out: unknown) of one parameter that must be there. */
+  /** Address and value (omitted: unknown) of one parameter that must exist. */
   readonly sample: { readonly address: string; readonly value?: number };
 }
 
-/** A hub that has just started still packs the text of long flow files. */
+/** A hub that has just started is still compressing the text of long flow files. */
 const settleMs = 2000;
 
 await runTask(async ({ hubFolder, file, parameters, sample }: MemoryTask) => {

@@ -1,6 +1,6 @@
-// What a rule costs in a small installation and in a large one. The control is as many rules in many small hubs: they look at about
-// as much memory, so that the caches of the processor take about as much from them; how many rules one hub has differs. All of it runs in
-// one process, in turn, and only processor time counts, so that it does not matter what else the machine does.
+// What a rule costs in a small installation and in a large one. The control runs the same total number of rules in many small hubs: its
+// working set is about as large, so CPU caches cost it about as much, and only the number of rules per hub differs. Everything runs in turn
+// in one process, and only CPU time counts, so other load on the machine does not matter.
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,30 +19,30 @@ export interface RuleGrowthTask {
   readonly shape: RuleShapeName;
   readonly few: number;
   readonly many: number;
-  /** How many runs of rules are measured in each turn. */
+  /** Number of rule runs measured in each turn. */
   readonly runs: number;
   readonly turns: number;
 }
 
 export interface RuleGrowth {
-  /** Nanoseconds for each run of a rule among many rules. */
+  /** Nanoseconds per run of a rule among many rules. */
   readonly hubNs: number;
-  /** The same in small hubs that have as many rules together. */
+  /** The same in small hubs that together have as many rules. */
   readonly controlNs: number;
   readonly bareNs: number;
-  /** How many times as much it costs among many rules as among few. */
+  /** Ratio of the cost among many rules to the cost among few. */
   readonly hubGrowth: number;
   readonly controlGrowth: number;
   readonly bareGrowth: number;
-  /** Microseconds for each rule, from the flow file to a hub that runs: in a hub of few, and in one of many. */
+  /** Microseconds per rule, from the flow file to a running hub: with few rules, and with many. */
   readonly fewStartUs: number;
   readonly startUs: number;
-  /** The same for a reload of one rule that has changed. */
+  /** The same for a reload after one rule has changed. */
   readonly fewReloadUs: number;
   readonly reloadUs: number;
 }
 
-/** What each round writes. */
+/** The addresses that each round writes, and how to write them. */
 interface Written {
   readonly writes: readonly string[];
   write(address: string, value: number): void;
@@ -51,28 +51,28 @@ interface Written {
 /** A hub that runs rules. */
 interface Installation extends Written {
   readonly startUs: number;
-  /** Reloads with the rule in the middle changed, several times; returns the microseconds for each rule. */
+  /** Reloads several times, each with a change to the middle rule; returns the microseconds per rule. */
   reload(): Promise<number>;
   stop(): Promise<void>;
 }
 
 const origin: Origin = { kind: 'client', name: 'bench' };
 
-/** Before it is measured each rule runs so often: V8 has compiled it then, and its trace is full. */
+/** Each rule runs this often before the measurement: by then V8 has compiled it, and its trace is full. */
 const warmUpRounds = 60;
 
-/** How often a small hub is started, and a hub is reloaded; the median counts. */
+/** How often a small hub is started, and any hub is reloaded; the median counts. */
 const starts = 5;
 const reloads = 3;
 
-/** What so many rules are written to, and the nanoseconds of a run of one, turn by turn. */
+/** The installations with this total number of rules, and the nanoseconds per run of a rule in each turn. */
 interface Measured {
   readonly rules: number;
   readonly installations: readonly Written[];
   readonly ns: number[];
 }
 
-/** Measures a shape. */
+/** Measures one shape of rules. */
 export function measureRuleGrowth(task: RuleGrowthTask): Promise<RuleGrowth> {
   return inTemporaryFolder('rules', (folder) => measureIn(folder, task));
 }
@@ -110,7 +110,7 @@ async function measureIn(folder: string, task: RuleGrowthTask): Promise<RuleGrow
   };
 }
 
-/** Starts a small hub several times; it runs in the end. */
+/** Starts a small hub several times; the last one keeps running. */
 async function startAgain(task: RuleGrowthTask, folder: string): Promise<{ hub: Installation; startUs: number }> {
   let hub = await startRules(task, task.few, folder);
   const times: number[] = [];
@@ -122,7 +122,7 @@ async function startAgain(task: RuleGrowthTask, folder: string): Promise<{ hub: 
   return { hub, startUs: summarize(times).median };
 }
 
-/** Measures all in turn, after one turn that does not count; returns the nanoseconds of a run of each, the medians of the turns. */
+/** Measures all in turn, after one turn that does not count; returns the nanoseconds per rule run of each, as the median of the turns. */
 function measureTurns({ runs, turns }: RuleGrowthTask, measured: readonly Measured[]): readonly number[] {
   let value = 1;
   for (let turn = -1; turn < turns; turn++)
@@ -139,7 +139,7 @@ function measureTurns({ runs, turns }: RuleGrowthTask, measured: readonly Measur
   return measured.map(({ ns }) => summarize(ns).median);
 }
 
-/** Starts a hub with so many rules, of which `first` is the number of the first one among those of several hubs. */
+/** Starts a hub with `count` rules; `first` is the number of its first rule where several hubs share the rules. */
 async function startRules(
   { hubFolder, shape }: RuleGrowthTask,
   count: number,
@@ -179,7 +179,7 @@ async function startRules(
 
 type Subjects = (address: string) => BehaviorSubject<number>;
 
-/** Returns what writes to an address. */
+/** Starts the rules without a hub, on bare RxJS subjects; returns the function that writes to an address. */
 function createBareRules({ rules }: RuleShape): (address: string, value: number) => void {
   const subjects = new Map<string, BehaviorSubject<number>>();
   const subjectOf: Subjects = (address) => {

@@ -1,5 +1,4 @@
-// Shapes of installations with many rules. Each makes a flow of so many rules, and says what to write so that every rule runs
-// once.
+// Shapes of installations with many rules. Each makes a flow with a given number of rules, and lists the writes that run every rule once.
 
 export interface Rule {
   readonly from: string | readonly string[] | Readonly<Record<string, string>>;
@@ -12,16 +11,19 @@ export interface Rule {
 export interface RuleShape {
   readonly connections: Readonly<Record<string, unknown>>;
   readonly rules: readonly Rule[];
-  /** The rules as the flow file has them; left out: one by one. */
+  /** The rules as the flow file contains them; omitted: one entry per rule. */
   readonly written?: readonly object[];
-  /** The addresses that one round writes, one after the other. */
+  /** The addresses that one round writes, in order. */
   readonly writes: readonly string[];
 }
 
-/** Fewer than the limit of hops. */
+/** Stays below the hop limit. */
 const rulesPerChain = 50;
 
-/** Every shape by its name, made for a number of rules; `first` is that of the first rule, where what they compute has to differ. */
+/**
+ * All shapes by name, each a function of the number of rules; `first` is the number of the first rule, for shapes whose expressions must
+ * differ between hubs.
+ */
 export const ruleShapes = {
   copy: (rules) => shape(rules, () => ({})),
   map: (rules) => shape(rules, () => ({ map: 'value + 1' })),
@@ -62,7 +64,7 @@ export const ruleShapes = {
 
 export type RuleShapeName = keyof typeof ruleShapes;
 
-/** Each rule has a source of its own unless `part` says otherwise; `every`: only one in so many sources is written. */
+/** Gives each rule a source of its own unless `part` overrides it; only one source in `every` is written. */
 function shape(rules: number, part: (index: number) => Partial<Rule>, every = 1): RuleShape {
   const numbers = Array.from({ length: rules }, (_, index) => index);
   const dummy = (ids: readonly (string | number)[]) => ({ type: 'dummy', parameters: ids.map((id) => `${id},F,1`) });
@@ -77,7 +79,7 @@ function onOne(rules: number, part: (index: number) => Partial<Rule>): RuleShape
   return { ...shape(rules, part), writes: ['s/x'] };
 }
 
-/** A write starts as many rules as each rule has sources. */
+/** Each write runs as many rules as each rule has sources. */
 function named(rules: number, sources: number): RuleShape {
   const part = (index: number): Partial<Rule> => {
     const names = around(index, rules, sources).map((address, at) => [`n${at}`, address] as const);
@@ -86,7 +88,7 @@ function named(rules: number, sources: number): RuleShape {
   return shape(rules, part, sources);
 }
 
-/** The addresses of an index and of those behind it, in a ring. */
+/** The addresses of an index and its successors, in a ring. */
 function around(index: number, rules: number, count: number): string[] {
   return Array.from({ length: count }, (_, more) => `a/${(index + more) % rules}`);
 }

@@ -1,7 +1,7 @@
-// The studio that the hub and others run: parameters, rules that compute, and the changes that each write leads to. Loads know them
-// beforehand, so that every change that arrives is checked.
+// The studio that the hub and its contenders run: parameters, rules that compute, and the changes that follow from each write. These are
+// known in advance, so the load generators check every change that arrives.
 
-/** A destination becomes `factor * value + offset` whenever its source changes. */
+/** A rule that sets `to` to `factor * value + offset` whenever `from` changes. */
 export interface StudioRule {
   readonly from: string;
   readonly to: string;
@@ -16,7 +16,7 @@ export interface Studio {
 
 export type StudioName = keyof typeof studios;
 
-/** A connection of the hub has all parameters. */
+/** The hub's connection that holds all parameters. */
 const connection = 'studio';
 
 function createStudio(sources: number, rules: number): Studio {
@@ -38,7 +38,7 @@ export const studios = {
   'one source': createStudio(1, 1000),
 } as const;
 
-/** The flow of the hub that runs a studio. */
+/** The hub's flow for a studio. */
 export function studioFlow({ sources, rules }: Studio): {
   connections: Record<string, unknown>;
   rules: readonly unknown[];
@@ -61,10 +61,10 @@ export interface StudioChange {
   readonly v: number;
 }
 
-/** Each source has so many values in turn. */
+/** Each source cycles through this many values. */
 const valuesOfSource = 50;
 
-/** The writes of a cycle, which repeats for ever, each with the changes that it leads to. */
+/** The writes of a cycle that repeats forever, each with the changes that follow from it. */
 export function studioWrites({ sources, rules }: Studio): readonly (readonly StudioChange[])[] {
   const bySource = Map.groupBy(rules, ({ from }) => from);
   return Array.from({ length: valuesOfSource * sources.length }, (_, index) => {

@@ -1,4 +1,4 @@
-// One write through one rule, in the process of a hub that was started from a flow file.
+// One write through one rule, in the process of a hub started from a flow file.
 
 import type { Origin } from '../../../lib/model/parameter.ts';
 import { silentLog } from '../../../spec/support/silent-log.ts';

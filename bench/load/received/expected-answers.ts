@@ -1,11 +1,11 @@
-// The answers to pipelined requests: all the same bytes but for the Date header, which a server writes anew each second.
+// The expected responses to pipelined requests: identical bytes except for the Date header, which a server updates every second.
 
 import { ExpectedStream } from './expected-stream.ts';
 
 const datePattern = /\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT/;
 
 export class ExpectedAnswers {
-  /** Bytes of one answer. */
+  /** Length of one response in bytes. */
   readonly bytes: number;
   readonly #answer: Buffer;
   readonly #dateStart: number;
@@ -13,7 +13,7 @@ export class ExpectedAnswers {
   readonly #count: number;
   #stream: ExpectedStream;
 
-  /** `answer` is one whole answer, `count` how many of them are compared at once. */
+  /** `answer` is one complete response, `count` the number of responses compared at once. */
   constructor(answer: string, count: number) {
     this.#answer = Buffer.from(answer, 'latin1');
     this.bytes = this.#answer.length;
@@ -24,12 +24,12 @@ export class ExpectedAnswers {
     this.#stream = this.#repeat();
   }
 
-  /** Whether the first `length` bytes of the chunk are what comes at `position`, whichever date they tell. */
+  /** Whether the first `length` bytes of the chunk match the responses at `position`, whatever their dates. */
   matches(chunk: Buffer, length: number, position: number): boolean {
     return this.#stream.matches(chunk, length, position) || this.#matchesWithOtherDate(chunk, length, position);
   }
 
-  /** Compares all but the dates; the last date that came whole is what is expected from then on. */
+  /** Compares everything but the dates; the last complete date is the one expected from then on. */
   #matchesWithOtherDate(chunk: Buffer, length: number, position: number): boolean {
     const undated = Buffer.from(chunk.subarray(0, length));
     const first = position - (position % this.bytes);

@@ -1,5 +1,5 @@
-// The bytes that every socket must receive: a cycle that repeats for ever. What arrives is compared in memory, piece by
-// piece as it comes, so that checking every byte costs a load process next to nothing.
+// The bytes that every socket must receive: a cycle that repeats forever. Data is compared in memory as it arrives, chunk by chunk, so
+// checking every byte costs a load process next to nothing.
 
 const toldBytes = 40;
 
@@ -8,7 +8,7 @@ export class ExpectedStream {
   /** Where each part of the cycle ends. */
   readonly #ends: readonly number[];
 
-  /** `parts` are the frames, or answers, of one cycle. Errors: `RangeError` when there is none. */
+  /** `parts` are the frames or responses of one cycle. Errors: `RangeError` when there are none. */
   constructor(parts: readonly Buffer[]) {
     if (parts.length === 0) throw new RangeError('expected at least one part, got none');
     let end = 0;
@@ -19,14 +19,14 @@ export class ExpectedStream {
     this.#cycle = Buffer.concat(parts);
   }
 
-  /** How many bytes the first `count` parts have. */
+  /** Length of the first `count` parts in bytes. */
   bytesOf(count: number): number {
     const rest = count % this.#ends.length;
     const cycles = (count - rest) / this.#ends.length;
     return cycles * this.#cycle.length + (rest === 0 ? 0 : this.#ends[rest - 1]!);
   }
 
-  /** Whether the first `length` bytes of the chunk are what comes at `position` of the stream. */
+  /** Whether the first `length` bytes of the chunk match the stream at `position`. */
   matches(chunk: Uint8Array, length: number, position: number): boolean {
     let from = position % this.#cycle.length;
     for (let at = 0; at < length; from = 0) {
@@ -37,13 +37,13 @@ export class ExpectedStream {
     return true;
   }
 
-  /** Whether a part ends, and the next begins, at `position` of the stream. */
+  /** Whether `position` lies on the boundary between two parts of the stream. */
   isBetweenParts(position: number): boolean {
     const place = position % this.#cycle.length;
     return place === 0 || this.#ends.includes(place);
   }
 
-  /** Says where a chunk that does not match first differs, what should have come there and what came. */
+  /** Describes the first difference in a chunk that does not match: its position, the expected bytes and the received ones. */
   differenceAt(position: number, chunk: Buffer, length: number): string {
     let at = 0;
     while (at < length && this.matches(chunk.subarray(at), 1, position + at)) at++;
@@ -54,7 +54,7 @@ export class ExpectedStream {
   }
 }
 
-/** Heads of frames as dots. */
+/** Shows non-printable bytes, such as frame headers, as dots. */
 function printable(bytes: string): string {
   return bytes.replace(/[^ -~]/g, '·');
 }

@@ -1,9 +1,9 @@
-// How far sockets are that receive the same batches, two of which are under way at most.
+// Tracks the progress of sockets that receive the same batches, with at most two batches in flight.
 
 export class ReceivedBatches {
-  /** Batches that each socket has received. */
+  /** Number of batches that each socket has received. */
   readonly #bySocket: Float64Array;
-  /** How many sockets still lack the even and the odd batch under way. */
+  /** How many sockets have yet to receive the even and the odd batch in flight. */
   readonly #lacking: [number, number];
   #byFirst = 0;
   #byAll = 0;
@@ -13,17 +13,17 @@ export class ReceivedBatches {
     this.#lacking = [sockets, sockets];
   }
 
-  /** Batches that any socket has received. */
+  /** Number of batches received by the fastest socket. */
   get byFirst(): number {
     return this.#byFirst;
   }
 
-  /** Batches that all sockets have received. */
+  /** Number of batches received by all sockets. */
   get byAll(): number {
     return this.#byAll;
   }
 
-  /** A socket has received so many by now; returns whether one is thereby received by all. */
+  /** Records that a socket has received `batches` batches; returns whether this completes a batch on all sockets. */
   add(socket: number, batches: number): boolean {
     const before = this.#byAll;
     for (let batch = this.#bySocket[socket]!; batch < batches; batch++) {

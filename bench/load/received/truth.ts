@@ -1,15 +1,15 @@
-// What a hub must hold at each of its revisions, when there is one writer: write n, from 1 on, sets one parameter to n and is
-// one change. So a picture that is told to be complete up to a revision can be checked while writing goes on.
+// What a hub with a single writer must hold at each revision: write n, counting from 1, sets one parameter to n and is one change. A
+// client's picture that the hub reports as complete up to a revision can therefore be checked while writing continues.
 
 export class Truth {
-  /** The parameter of each write; index 0 stands for none. */
+  /** The parameter of each write; index 0 is unused. */
   readonly #owners: number[] = [-1];
   /** The newest write to each parameter up to `#reached`. */
   readonly #newest: Float64Array;
   readonly #firstRevision: number;
   #reached = 0;
 
-  /** `firstRevision` is the hub's before the first write. */
+  /** `firstRevision` is the hub's revision before the first write. */
   constructor(parameters: number, firstRevision: number) {
     this.#newest = new Float64Array(parameters);
     this.#firstRevision = firstRevision;
@@ -24,19 +24,19 @@ export class Truth {
     return this.#firstRevision + this.writes;
   }
 
-  /** Notes the next write; returns its value. */
+  /** Records the next write; returns its value. */
   write(parameter: number): number {
     return this.#owners.push(parameter) - 1;
   }
 
-  /** How many parameters have changed after a revision and up to another; revisions never go back from one call to the next. */
+  /** Number of parameters that changed after revision `after`, up to `revision`; `revision` must not decrease from one call to the next. */
   changedBetween(after: number, revision: number): number {
     this.#advance(revision);
     const write = after - this.#firstRevision;
     return this.#newest.reduce((count, newest) => count + (newest > write ? 1 : 0), 0);
   }
 
-  /** Says what is wrong in a picture that is complete up to a revision and may hold newer values; 0: no value. */
+  /** Describes the first error in a picture that is complete up to a revision and may hold newer values; 0 stands for no value. */
   differenceAt(revision: number, picture: Float64Array): string | undefined {
     this.#advance(revision);
     for (const [parameter, value] of picture.entries()) {

@@ -1,4 +1,4 @@
-// A client of patchbay.v1 whose link is killed, and which resumes with each new one. It keeps the picture of all parameters.
+// A patchbay.v1 client whose link is killed and which resumes on each new link. It keeps the values of all parameters in `picture`.
 
 import { connectionId } from '../../../spec/support/load/many-parameters.ts';
 import type { PictureReader } from '../../../spec/support/load/picture.ts';
@@ -7,19 +7,19 @@ import type { Watch } from '../../../spec/support/load/watch.ts';
 
 /** One connection to the hub. */
 interface ClientLink {
-  /** Resolves with the bytes that came until the picture was complete. */
+  /** Resolves to the number of bytes received until the picture was complete. */
   readonly complete: Promise<number>;
   isComplete: boolean;
-  /** The revision at which it was, and when. */
+  /** The revision at which the picture was complete, and the time. */
   completeAt: number;
   completeMs: number;
 }
 
 export class ResumingClient {
   readonly picture: Float64Array;
-  /** Where the client was when its picture was complete last. */
+  /** The epoch and revision from which the client resumes. */
   known: { readonly epoch: string; readonly rev: number } | undefined;
-  /** Says what is wrong in a picture that is complete up to a revision. */
+  /** Describes the error in a picture that is complete up to a revision. */
   judge: (revision: number, picture: Float64Array) => string | undefined = () => undefined;
   readonly #port: number;
   readonly #reader: PictureReader;
@@ -33,7 +33,7 @@ export class ResumingClient {
     this.#watch = watch;
   }
 
-  /** Opens a link and subscribes to all, from where the client was. */
+  /** Opens a link and subscribes to all parameters, resuming from `known`. */
   async connect(): Promise<ClientLink> {
     const { promise: complete, resolve } = Promise.withResolvers<number>();
     const link: ClientLink = { complete, isComplete: false, completeAt: 0, completeMs: 0 };
@@ -50,12 +50,12 @@ export class ResumingClient {
     return link;
   }
 
-  /** Cuts the present link, without a goodbye. */
+  /** Resets the current link without a closing handshake. */
   kill(): void {
     this.#kill();
   }
 
-  /** Takes the messages of one link. */
+  /** Creates the receiver for the messages of one link. */
   #receiver(link: ClientLink, resumes: boolean, completed: () => void): (payload: Buffer) => void {
     let next = 0;
     let epoch = '';

@@ -1,4 +1,4 @@
-// Sockets that must all receive the same changes. Each has a receiver, which checks all that comes as it comes.
+// Sockets that must all receive the same changes. Each has a receiver that checks everything as it arrives.
 
 import type { Socket } from 'node:net';
 import { messageOf } from '../../../lib/model/error.ts';
@@ -7,13 +7,13 @@ import { openWebSocket } from '../../../spec/support/load/web-socket.ts';
 import type { Entry, Receiver } from '../dialects/dialect.ts';
 
 export interface Subscribers {
-  /** The first of the sockets, for sending. */
+  /** The first of the sockets, used for sending. */
   readonly publisher: Socket;
-  /** What each has received. */
+  /** The receivers, one per socket. */
   readonly receivers: readonly Receiver[];
 }
 
-/** What sockets do when they are open, and what checks what they receive. */
+/** How sockets subscribe once open, and what checks the data they receive. */
 interface Listening {
   readonly entry: Entry;
   createReceiver(): Receiver;
@@ -22,8 +22,8 @@ interface Listening {
 const handshakesAtOnce = 100;
 
 /**
- * Opens sockets; resolves when all are ready. `advance` is called when one has received more; `batches` are whole ones. The
- * watch fails as soon as a socket receives anything else, or is closed.
+ * Opens sockets; resolves when all are ready. Calls `advance` when a socket has received more; `batches` counts complete batches. The watch
+ * fails as soon as a socket receives anything unexpected or closes.
  */
 export async function openSubscribers(
   port: number,
@@ -70,7 +70,9 @@ export async function openSubscribers(
   return { publisher: sockets[0]!, receivers };
 }
 
-/** Says which socket has not received all of so many batches, or more; undefined when all have exactly those. */
+/**
+ * Describes the first socket that has received fewer or more than `batches` batches; undefined when all have received exactly that many.
+ */
 export function countMistake({ receivers }: Subscribers, batches: number): string | undefined {
   for (const [subscriber, receiver] of receivers.entries()) {
     const mistake = receiver.countMistake(batches);

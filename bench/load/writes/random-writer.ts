@@ -1,4 +1,4 @@
-// A writer of random parameters, one change after the other at an even rate, that can be held still.
+// Writes to random parameters at a constant rate, one change at a time, and can be paused.
 
 import { setTimeout as after } from 'node:timers/promises';
 import type { PictureReader } from '../../../spec/support/load/picture.ts';
@@ -7,7 +7,7 @@ import type { Watch } from '../../../spec/support/load/watch.ts';
 import type { Truth } from '../received/truth.ts';
 
 const tickMs = 1;
-/** In one message, which has a longest length; after a pause the rest comes with the next ones. */
+/** Writes per message, whose length is limited; after a pause the backlog goes out with the following messages. */
 const maxWrites = 1000;
 const deadlineMs = 20_000;
 
@@ -40,7 +40,7 @@ export class RandomWriter {
     this.#watch = watch;
   }
 
-  /** Writes until it is stopped; the truth is told of each write. */
+  /** Writes until stopped; records each write in the truth. */
   async write(changesPerSecond: number): Promise<void> {
     let lastMs = performance.now();
     while (!this.#isStopped) {
@@ -60,7 +60,7 @@ export class RandomWriter {
     }
   }
 
-  /** Does some work while nothing is written, and all that was written has been taken. */
+  /** Runs `work` while nothing is being written and every earlier write has been processed. */
   async atRest(work: () => Promise<void>): Promise<void> {
     const { promise: taken, resolve } = Promise.withResolvers<void>();
     this.#acknowledged = resolve;

@@ -1,20 +1,20 @@
-// Turns of a graph within one process, one after the other, for as long as a window measures.
+// Times turns or single writes of a graph within one process, one after the other.
 
 import { setImmediate } from 'node:timers/promises';
 import { percentile, sort } from '../../../spec/support/statistics.ts';
 import { type Measured, MeasuringWindow } from '../measuring-window.ts';
 
 export interface TurnsTask {
-  /** How many parameters change with each turn. */
+  /** Number of parameters that change with each turn. */
   readonly changing: number;
   readonly warmUpMs: number;
   readonly measureMs: number;
 }
 
-/** So many changes are made between two looks at the clock. */
+/** Number of changes between two checks of the clock. */
 const changesPerLook = 1000;
 
-/** Makes turns 1, 2, 3 …; resolves to how many were measured. `check` says what is wrong after the last of them. */
+/** Makes turns 1, 2, 3 … until the window closes; returns the measurement. `check` describes any error after the last turn. */
 export function timeTurns(
   { changing, warmUpMs, measureMs }: TurnsTask,
   turn: (number: number) => void,
@@ -36,7 +36,7 @@ export interface WriteTask {
   readonly writes: number;
 }
 
-/** Nanoseconds per write: the median of the chunks, and the 99th percentile. */
+/** Nanoseconds per write: the median over the chunks, and the 99th percentile. */
 export interface WriteResult {
   readonly medianNs: number;
   readonly p99Ns: number;
@@ -44,7 +44,7 @@ export interface WriteResult {
 
 const chunk = 1000;
 
-/** Writes 1, 2, 3 … and times it, after a tenth of them as warm-up; `check` says what is wrong after `writes` of them. */
+/** Writes 1, 2, 3 … and times the writes after a warm-up of a tenth of them; `check` describes any error at the end. */
 export async function timeWrites(
   { writes }: WriteTask,
   write: (value: number) => void,
