@@ -21,7 +21,7 @@ export interface LatencyTask {
    * changes to one parameter.
    */
   readonly studio?: StudioLoad;
-  /** The port of the hub that receives the writes; omitted: the hub that the sockets subscribe to. */
+  /** The port of the hub that receives the writes; omitted: the same as `port`. */
   readonly writePort?: number;
   readonly sockets: number;
   readonly changesPerSecond: number;

@@ -14,9 +14,9 @@ export interface Entry {
 }
 
 export interface Dialect {
-  /** A socket that receives every change. */
+  /** For a socket that receives every change. */
   readonly entry: Entry;
-  /** A socket that subscribes to other parameters, 1, 2, 3 …, and so receives no change. */
+  /** For a socket that subscribes to other parameters, 1, 2, 3 …, and so receives no change. */
   bystander(index: number): Entry;
   /** The frames that make the changes of a batch: 0, 1, 2 … Call it only once a receiver is ready. */
   batch(index: number): Buffer;

@@ -1,5 +1,5 @@
 // How the studio load talks to the software that runs the studio: the changes from each write arrive in the frames of the hub or of a
-// contender. Each distinct frame is parsed in full once, and compared byte for byte on all other sockets.
+// contender. Frames are compared byte for byte with known ones; a frame not seen before is parsed in full, once.
 
 import { protocolName } from '../../../lib/wire/protocol.ts';
 import { FrameCache } from '../../../spec/support/load/frame-cache.ts';

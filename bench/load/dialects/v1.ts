@@ -1,5 +1,5 @@
-// patchbay.v1 with the delivery `all`: changes go in as `set` messages with ids, one or more per batch, and come out in frames split wherever
-// the hub likes. Each distinct frame is parsed in full; each socket must receive every change once and in order.
+// patchbay.v1 with the delivery `all`: changes go in as `set` messages with ids, one or more per batch, and come out in frames split
+// wherever the hub likes. Each distinct frame is parsed in full; each socket must receive every change once and in order.
 
 import { protocolName } from '../../../lib/wire/protocol.ts';
 import { FrameCache } from '../../../spec/support/load/frame-cache.ts';

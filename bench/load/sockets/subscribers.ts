@@ -23,7 +23,7 @@ const handshakesAtOnce = 100;
 
 /**
  * Opens sockets; resolves when all are ready. Calls `advance` when a socket has received more; `batches` counts complete batches. The watch
- * fails as soon as a socket receives anything unexpected or closes.
+ * fails as soon as a socket receives anything unexpected or is closed.
  */
 export async function openSubscribers(
   port: number,

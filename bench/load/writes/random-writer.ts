@@ -7,7 +7,7 @@ import type { Watch } from '../../../spec/support/load/watch.ts';
 import type { Truth } from '../received/truth.ts';
 
 const tickMs = 1;
-/** Writes per message, whose length is limited; after a pause the backlog goes out with the following messages. */
+/** Writes per message, whose length is limited; after a stall the backlog goes out with the following messages. */
 const maxWrites = 1000;
 const deadlineMs = 20_000;
 
