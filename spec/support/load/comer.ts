@@ -1,5 +1,5 @@
-// Somebody with the right credentials who comes in again and again while a hub is abused, each time on connections of its own: by password
-// from an address of its own, by token, and by a WebSocket. What is measured is how long that takes.
+// A client with valid credentials that connects again and again while a hub is under attack, each time over new connections: by password
+// from an address of its own, by token, and by WebSocket. It measures how long each takes.
 
 import { connect } from 'node:net';
 import { openWebSocket } from './web-socket.ts';

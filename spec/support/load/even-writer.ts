@@ -1,4 +1,4 @@
-// A writer of all parameters in turn, evenly: a value is the time at which it was written. Several hubs are written the same.
+// Writes all parameters in turn at an even rate; each value is the time of its write. Several hubs can receive the same writes.
 
 import type { PictureReader } from './picture.ts';
 import { openV1Socket, type V1Socket } from './v1-socket.ts';

@@ -1,4 +1,4 @@
-// Changes parameters one after another at an even rate, over a socket of patchbay.v1, until the process that started it has gone.
+// Changes parameters in turn at an even rate, over a socket of patchbay.v1, until the parent process exits.
 
 import { runTask } from '../system/task.ts';
 import { openV1Socket } from './v1-socket.ts';

@@ -1,5 +1,5 @@
-// Frames that many sockets receive alike are read once. Whoever receives a frame first has it parsed; for all others it is
-// compared with what was parsed, byte for byte, which costs next to nothing. Who is sent other frames has those parsed.
+// Parses a frame that many sockets receive only once. The first socket to receive it parses it; the others compare their bytes with it,
+// which costs next to nothing. A frame that differs is parsed on its own.
 
 const maxFrames = 512;
 

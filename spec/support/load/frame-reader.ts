@@ -1,5 +1,5 @@
-// Cuts what a WebSocket server sends into frames (RFC 6455 section 5.2). A frame that came in one piece is handed on where it
-// lies; only one that did not is copied together.
+// Splits the bytes from a WebSocket server into frames (RFC 6455 section 5.2). A frame that arrives in one piece is passed on in place;
+// only a fragmented one is copied.
 
 const maxHeadBytes = 10;
 

@@ -1,5 +1,4 @@
-// Counts durations by the million, in steps of 0.1 ms up to ten seconds, so that their percentiles cost neither memory nor
-// sorting.
+// Counts millions of durations in steps of 0.1 ms, up to ten seconds, to get percentiles without storing or sorting them.
 
 const stepsPerMs = 10;
 const longestMs = 10_000;

@@ -1,4 +1,4 @@
-// Parameters by the million, named as a building would name them: 1,000 to a group.
+// Millions of parameters, named as in a building: 1,000 per group.
 
 export const connectionId = 'plant';
 

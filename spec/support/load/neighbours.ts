@@ -1,6 +1,6 @@
-// Ordinary clients of a hub that is abused: half of them plain, half of patchbay.v1. Each writes a parameter of its own a few times
-// a second and hears of all; what is measured is how long each change takes to each of them. Beside them somebody comes in with the right
-// credentials, again and again.
+// Ordinary clients of a hub under attack: half plain, half patchbay.v1. Each writes its own parameter a few times a second and subscribes
+// to all of them; the latency of every change is measured at every client. Meanwhile another client with valid credentials connects again
+// and again.
 
 import { once } from 'node:events';
 import { setTimeout as after } from 'node:timers/promises';

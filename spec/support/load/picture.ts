@@ -1,4 +1,4 @@
-// What clients of patchbay.v1 hold of many parameters, by number. Frames that many sockets receive alike are read once.
+// The values that clients of patchbay.v1 hold for many parameters, by number. A frame that many sockets receive is parsed only once.
 
 import { FrameCache } from './frame-cache.ts';
 import { parameterNumberOf } from './many-parameters.ts';

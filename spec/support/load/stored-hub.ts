@@ -1,4 +1,4 @@
-// A hub under an even load of changes, with a store that records all of them or without one.
+// A hub under an even load of changes, either without a store or with one that records all of them.
 
 import { once } from 'node:events';
 import { readdir, stat } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// A socket of patchbay.v1 (docs/protocol.md), as far as loads need it: frames in, messages out, subscriptions.
+// A socket of patchbay.v1 (docs/protocol.md), reduced to what a load needs: incoming frames, outgoing messages, subscriptions.
 
 import type { Socket } from 'node:net';
 import { protocolName } from '../../../lib/wire/protocol.ts';

@@ -1,4 +1,4 @@
-// Waiting within a load: whatever goes wrong anywhere meanwhile ends the waiting, and so do a deadline and a standstill.
+// Waiting within a load: a failure anywhere ends the wait, as does a deadline or a stall.
 
 import { setTimeout as after } from 'node:timers/promises';
 import { type Looks, untilSo, within } from '../deadline.ts';

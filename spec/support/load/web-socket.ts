@@ -1,5 +1,5 @@
-// A WebSocket client (RFC 6455) reduced to what a load needs: the handshake, whole frames, and the received bytes as they
-// come. All sockets read into one buffer that is never allocated again.
+// A WebSocket client (RFC 6455) reduced to what a load needs: the handshake, whole frames, and the raw bytes received. All sockets read
+// into one buffer, allocated once.
 
 import { createHash } from 'node:crypto';
 import { connect, type Socket } from 'node:net';

@@ -1,5 +1,5 @@
-// Windows of time, for a comparison on a machine that has other work: in one window of each pair a load reaches the hub, in the other the same load
-// goes to somebody beside it. Their order changes from pair to pair, so that neither a drift nor a disturbance decides.
+// Time windows for a comparison on a machine that also does other work: in one window of each pair the hub gets the load, in the other a
+// baseline beside it gets the same load. The order alternates from pair to pair to cancel out drift and disturbances.
 
 import { summarize } from '../statistics.ts';
 

@@ -1,5 +1,5 @@
-// npm run trial -- abuse: abuses a hub in every known way while twenty ordinary clients use it, and prints a Markdown table.
-// Exit status 1 when somebody else noticed, the hub did not stop, kept memory, or its log did not say whose doing it was.
+// npm run trial -- abuse: attacks a hub in every known way while twenty ordinary clients use it, and prints a Markdown table. Exit status 1
+// if another client was affected, the hub did not stop the attack or did not free its memory, or its log did not name the attacker.
 
 import { once } from 'node:events';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';

@@ -1,5 +1,5 @@
-// What abuses are made with: connections that are given bytes for as long as they take them, or that ask again as soon as they have
-// been answered.
+// Building blocks of attacks: connections that are sent bytes for as long as they accept them, or that repeat a request after every
+// response.
 
 import { connect, type Socket } from 'node:net';
 import { protocolName } from '../../../lib/wire/protocol.ts';

@@ -1,4 +1,4 @@
-// A process that abuses a hub in one way until it is killed; it tells when it has begun.
+// A process that attacks a hub in one way until it is killed; it reports when it has started.
 
 import { runTask } from '../../support/system/task.ts';
 import { scenarios } from './scenarios.ts';

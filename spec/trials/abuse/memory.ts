@@ -1,4 +1,4 @@
-// What the hub has to hold: values of 60 KB that wait, answers and changes that nobody reads, bodies that never end.
+// Attacks on memory: pending values of 60 KB, responses and changes that nobody reads, bodies that never end.
 
 import { getHeapStatistics } from 'node:v8';
 import { mostTextCharacters } from '../../../lib/graph/text-room.ts';

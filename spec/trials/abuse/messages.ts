@@ -1,4 +1,4 @@
-// Messages as fast as they are taken, which waits for each answer, and sockets that make much of little.
+// Floods of messages, as fast as the hub accepts them or one per response, and sockets whose small messages cause much work.
 
 import { encodeClientFrame, encodeClientText, opcodes } from '../../support/load/web-socket.ts';
 import { keepOpen, keepSending, keepWebSocketOpen, pour } from './attack.ts';

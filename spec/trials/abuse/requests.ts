@@ -1,4 +1,4 @@
-// Requests without end, by hundreds of connections: what takes the hub long, what it refuses, and what it has to compare.
+// Endless requests over hundreds of connections: slow ones, refused ones, and ones with secrets to compare.
 
 import { keepAsking } from './attack.ts';
 import { asAbuser, manyParameters, type Scenario } from './scenario.ts';

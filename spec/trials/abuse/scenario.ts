@@ -1,4 +1,4 @@
-// What an abuse is made of: how it goes about it, and what of it the log of the hub must say.
+// The parts of an attack: its code, and what the log of the hub must say about it.
 
 import type { LimitName } from '../../../lib/connections/rest-api/limits/client-limits.ts';
 

@@ -1,4 +1,4 @@
-// The abuses: how each goes about it, and what of it the log of the hub must say.
+// The attacks: the code of each, and what the log of the hub must say about it.
 
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';

@@ -1,5 +1,5 @@
-// npm run trial -- clock: sets the clock of the machine of a hub, back and ahead, for seconds and for good, while everything that waits
-// is waiting and everything that is kept is kept; and starts hubs while it is wrong. Nothing may be lost, end early, late or never.
+// npm run trial -- clock: sets the clock of a hub's machine back and ahead, for seconds and permanently, while timers are pending and data
+// is stored; and starts hubs while the clock is wrong. Nothing may be lost, or end early, late or never.
 
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// A pair of hubs of which one has the lease: it keeps it, whatever the clock of either shows.
+// A pair of hubs, one of which holds the lease: it keeps the lease whatever the clock of either shows.
 
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

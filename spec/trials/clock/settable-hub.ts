@@ -1,5 +1,5 @@
-// A hub as its users run it, on a clock that can be set while it runs: libfaketime stands between the process and the clock of the
-// machine, and leaves the one that never jumps alone.
+// A hub as its users run it, with a clock that can be set while it runs: libfaketime sits between the process and the system clock, and
+// leaves the monotonic clock alone.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

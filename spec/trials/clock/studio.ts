@@ -1,4 +1,4 @@
-// The studio of the trial: whatever waits, ends or is kept, and what each of it did, in parameters that a client follows.
+// The studio of the trial: everything that waits, expires or is stored, with its results in parameters that a client follows.
 
 import { scryptSync } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';

@@ -1,6 +1,6 @@
-// npm run trial -- companion: hosted driver modules that loop, use up memory, flood and crash beside ordinary clients; a hub
-// that is killed beside one; and modules that reach for other hosts in a network namespace, where packets are counted. Exit status 1
-// when the clients notice, a process is left, or a packet leaves.
+// npm run trial -- companion: hosted driver modules that loop, exhaust memory, flood and crash beside ordinary clients; a hub that is
+// killed while it hosts one; and modules that try to reach other hosts from a network namespace, where packets are counted. Exit status 1
+// if the clients are affected, a process is left over, or a packet leaves.
 
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// The part of the trial with Apache: Basic, Digest, ETag, gzip in chunks, a redirect, and an answer that takes a second.
+// The part of the trial with Apache: Basic, Digest, ETag, chunked gzip, a redirect, and a response that takes a second.
 
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';

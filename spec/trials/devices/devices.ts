@@ -1,6 +1,5 @@
-// npm run trial -- devices: programs that others have written, mpd, rigctld, liquidsoap, OBS Studio, ser2net, the ptys of socat, Apache,
-// nginx and lighttpd. All of their parameters are read, set and confirmed; they are killed, stopped and started again. Exit status 1 when
-// something does not hold.
+// npm run trial -- devices: third-party programs: mpd, rigctld, liquidsoap, OBS Studio, ser2net, ptys of socat, Apache, nginx and lighttpd.
+// Reads, sets and confirms all of their parameters; kills, stops and restarts the programs. Exit status 1 if a check fails.
 
 import { messageOf } from '../../../lib/model/error.ts';
 import { pathOf } from '../../support/programs.ts';

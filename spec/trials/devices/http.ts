@@ -1,4 +1,4 @@
-// The parts of the trial over HTTP: nginx with Basic, gzip, TLS, redirects and a limit of requests, lighttpd with Digest, and polls in number.
+// The HTTP parts of the trial: nginx with Basic, gzip, TLS, redirects and a rate limit, lighttpd with Digest, and many polls at once.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

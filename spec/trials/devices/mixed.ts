@@ -1,5 +1,6 @@
-// The part of the trial with 200 devices of mixed types, half of which are dead: nobody listens, or somebody accepts and never says a word, or
-// has been stopped. Ordinary clients must not notice them, the live half works, and the dead half is stale. A further type is a row of `kinds`.
+// The part of the trial with 200 devices of mixed types, half of them dead: nothing listens, or the peer accepts and never sends anything,
+// or has been stopped. Ordinary clients must not be affected, the live half must work, and the dead half must be stale. A new type needs
+// one more row in `kinds`.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// The parts of the trial with mosquitto: a broker that is killed and stopped, and state messages in both directions beside a neighbour.
+// The parts of the trial with mosquitto: a broker that is killed and stopped, and state messages in both directions beside another client.
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';

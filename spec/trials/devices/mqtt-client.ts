@@ -1,5 +1,5 @@
-// A process with one client of MQTT 3.1.1 that publishes writes at an even rate, in windows by turns to the bridge of a hub and to the relay beside
-// it, and counts the states that come back. It writes and reads packets of QoS 0 by itself, so that it takes little of the processor that it shares
+// A process with one MQTT 3.1.1 client that publishes writes at an even rate, in windows that alternate between the bridge of a hub and a
+// baseline relay, and counts the states it receives. It encodes and decodes QoS 0 packets itself to take little of the CPU that it shares
 // with the hub.
 
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
-// A process that does with the messages of a broker what the bridge of a hub does, under another prefix, and nothing else: each write becomes the
-// state of its topic. The p99 of the clients of the hub meanwhile shows what the machine alone does to them.
+// A baseline for the MQTT bridge of a hub: a process that only republishes each write as the state of its topic, under another prefix. The
+// p99 of the hub's clients in its windows shows the effect of the machine alone.
 
 import mqtt from 'mqtt';
 import { runTask } from '../../support/system/task.ts';

@@ -1,4 +1,5 @@
-// What a part of the trial has: a hub with device connections, the programs that these reach, and folders. All of it ends with the part.
+// The stage of a part of the trial: a hub with device connections, the programs that it connects to, and folders. All are cleaned up when
+// the part ends.
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';

@@ -1,4 +1,5 @@
-// A process on the host that vanishes: a device behind the MQTT broker of that host, and the target of webhooks, whose deliveries it writes to a file.
+// The process on the vanishing host: a device behind the MQTT broker of that host, and a webhook target that writes its deliveries to a
+// file.
 
 import { appendFileSync } from 'node:fs';
 import { createServer } from 'node:http';

@@ -1,5 +1,5 @@
-// The part of the trial with a host that vanishes: no packet says that it has gone. Its cable is pulled at either end, or it loses its address. The
-// hub and the host are in network namespaces of their own, which end with their processes.
+// The part of the trial with a host that vanishes without a packet to announce it: its cable is pulled at either end, or it loses its
+// address. The hub and the host run in network namespaces of their own, which end with their processes.
 
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
