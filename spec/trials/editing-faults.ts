@@ -1,5 +1,5 @@
-// npm run trial -- editing-faults: two clients and an editor on the disk change the same file at the same time: nobody's change is lost,
-// and an overlap is shown with both texts. Then the hub is killed while it saves many files: after a start, all are saved or none is.
+// npm run trial -- editing-faults: two clients and an editor on disk change the same file at the same time: no change is lost, and an
+// overlap is shown with both texts. Then the hub is killed while it saves many files: after a restart, either all are saved or none.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
-// npm run trial -- edits: edits random JSON5 texts, and all flow files of the repository. The text must then parse to the data that was
-// meant, nothing else in it may change, comments stay with their items, and taking an edit back gives the same bytes.
+// npm run trial -- edits: edits random JSON5 texts, and all flow files of the repository. Each text must then parse to the intended data,
+// nothing else in it may change, comments must stay with their items, and undoing an edit must restore the same bytes.
 
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

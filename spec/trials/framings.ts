@@ -1,5 +1,5 @@
-// npm run trial -- framings: sends random streams through each framing: bytes of its own marks, whole frames, headers that lie. No framer may
-// throw, return a frame that is too long, or hold more than a frame, and the memory must not grow.
+// npm run trial -- framings: sends random streams through each framing: its own delimiters, whole frames, lying headers. No framer may
+// throw, return a frame that is too long, or buffer more than a frame, and memory must not grow.
 
 import assert from 'node:assert/strict';
 import { memoryUsage } from 'node:process';

@@ -1,5 +1,5 @@
-// npm run trial -- dmx: lighting beside a real OLA (Open Lighting Architecture), in a network of two hosts that the trial makes. It needs
-// root, Debian's `ola` and util-linux. Exit status 1 when something does not hold.
+// npm run trial -- dmx: lighting with a real OLA (Open Lighting Architecture), in a network of two hosts that the trial creates. Requires
+// root, Debian's `ola` and util-linux. Exit status 1 if a check fails.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// The two hosts of the trial `dmx`: this process and its hub are the one, OLA is the other. It runs in a network namespace of its own.
+// The two hosts of the trial `dmx`: this process with its hub is one, OLA the other. OLA runs in its own network namespace.
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdir, readFile, readlink, writeFile } from 'node:fs/promises';

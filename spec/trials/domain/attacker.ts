@@ -1,4 +1,4 @@
-// A process that attacks a domain in one way until it is killed; it tells when it has begun.
+// A process that attacks a domain in one way until it is killed; it reports when it has started.
 
 import { connect } from '@nats-io/transport-node';
 import { runTask } from '../../support/system/task.ts';

@@ -1,4 +1,4 @@
-// What somebody does who has got into an open domain: each attack goes on until its process is killed. It knows what any hub hears.
+// Attacks by an intruder in an open domain, who can read everything that a hub receives. Each runs until its process is killed.
 
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import { Random } from '../../support/random.ts';

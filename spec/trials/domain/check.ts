@@ -1,5 +1,4 @@
-// What has to hold after a fault: all hubs have the values of the owners, nothing that was acknowledged is missing, and no rule has
-// ever run in two hubs at once.
+// Checks after a fault: all hubs have the values of the owners, no acknowledged write is missing, and no rule ever ran on two hubs at once.
 
 import { readFile } from 'node:fs/promises';
 import { becomesSo } from '../../support/deadline.ts';

@@ -1,6 +1,6 @@
-// npm run trial -- faults: three hubs and three servers of NATS under load, of which one is killed, stopped or cut off again and again.
-// Afterwards all hubs have the values of the owners, no acknowledged write is missing, and no rule has run in two hubs at once. Exit
-// status 1 when it is not so.
+// npm run trial -- faults: three hubs and three NATS servers under load, one of which is killed, stopped or cut off, again and again.
+// Afterwards all hubs must have the values of the owners, no acknowledged write may be missing, and no rule may have run on two hubs at
+// once. Exit status 1 otherwise.
 
 import { setTimeout as after } from 'node:timers/promises';
 import { untilSo } from '../../support/deadline.ts';

@@ -1,4 +1,4 @@
-// A hub that the script kills, stops and cuts off: a process of its own, with the load that it makes itself.
+// A hub in its own process, which the trial kills, stops and cuts off; it generates its own load.
 
 import { openSync, writeSync } from 'node:fs';
 import { startHub } from '../../../lib/hub/index.ts';

@@ -1,6 +1,6 @@
-// npm run trial -- isolation: three hubs under load, whose servers of NATS are all killed for a minute. Meanwhile what is of other hubs is
-// stale and not written, the hub that is alone does its work, a pair stops or goes on as it is told, and afterwards all of it heals by
-// itself. Exit status 1 when it is not so.
+// npm run trial -- isolation: three hubs under load, whose NATS servers are all killed for a minute. Meanwhile parameters of other hubs are
+// stale and cannot be written, each isolated hub does its own work, a pair stops or continues as configured, and afterwards everything
+// recovers by itself. Exit status 1 otherwise.
 
 import { setTimeout as after } from 'node:timers/promises';
 import { chosenOf, defineTrial, notify } from '../trial.ts';

@@ -1,4 +1,4 @@
-// What the script and its hubs say to one another.
+// The messages between the trial and its hubs.
 
 import type { Value } from '../../../lib/model/value.ts';
 

@@ -1,4 +1,4 @@
-// The link of a hub to a server, or of a server to another one: TCP through this script, which can hold back what either side sends.
+// The link between a hub and a server, or between two servers: a TCP proxy in this process that can hold back the data of either side.
 
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';

@@ -1,6 +1,6 @@
-// npm run trial -- rogue: somebody has got into an open domain, and does everything there that is known, beside twenty ordinary clients of
-// one of its hubs. Exit status 1 when these noticed, when values of an honest hub were not right, or did not come back by themselves, or when
-// the audit lost an entry of the clients.
+// npm run trial -- rogue: an intruder in an open domain tries every known attack, beside twenty ordinary clients of one of its hubs. Exit
+// status 1 if the clients were affected, values of an honest hub were wrong or did not recover by themselves, or the audit lost an entry of
+// the clients.
 
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// One fault under load, and what holds after it.
+// One fault under load, and the checks after it.
 
 import { setTimeout as after } from 'node:timers/promises';
 import type { Random } from '../../support/random.ts';

@@ -1,4 +1,4 @@
-// What `patchbay check` and `patchbay test` say of the files that the trial has made.
+// Runs `patchbay check` and `patchbay test` on the files that the trial has made.
 
 import { check } from '../../../lib/command/check-command.ts';
 import { runFlowTests } from '../../../lib/testing/run-tests.ts';

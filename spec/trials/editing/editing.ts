@@ -1,5 +1,5 @@
-// npm run trial -- editing: rebuilds recipes and rules of the cookbook in Chromium, by mouse and keys alone, at a hub that runs. The files
-// must then pass their check and tests, and read as those of the cookbook do.
+// npm run trial -- editing: rebuilds recipes and rules of the cookbook in Chromium, by mouse and keyboard alone, on a running hub. The
+// files must then pass their check and tests, and match those of the cookbook.
 
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// The hand of a person at a page: mouse and keys alone, counted. What it has just opened must have the focus, as a person expects who
-// goes on typing; where it has not, the hand notes a hesitation.
+// Operates a page as a person would, by mouse and keyboard alone, and counts the actions. An element just opened must have the focus, since
+// a person would go on typing; where it does not, a hesitation is recorded.
 
 import { setTimeout } from 'node:timers/promises';
 import type { Locator, Page } from 'playwright-core';

@@ -1,4 +1,4 @@
-// A dashboard used by mouse and keys: a button, a fader that is dragged, and what they show.
+// A dashboard operated by mouse and keyboard: a button, a fader that is dragged, and what they show.
 
 import { eventually } from '../../support/deadline.ts';
 import type { Desk } from './recipes.ts';

@@ -1,4 +1,4 @@
-// Recipes of the cookbook, made by the wizard: each slot gets a parameter of the house.
+// Recipes of the cookbook, created with the wizard: each slot gets a parameter of the house.
 
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';

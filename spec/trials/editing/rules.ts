@@ -1,4 +1,4 @@
-// Rules of the cookbook, entered again into their files, which have lost them.
+// Rules of the cookbook, removed from their files and then entered again.
 
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';

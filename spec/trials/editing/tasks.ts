@@ -1,4 +1,4 @@
-// Two tasks of a newcomer, from a file without a rule, with the presses that they take.
+// Two tasks of a newcomer, starting from a file without a rule, with the number of key presses and clicks they take.
 
 import { isDeepStrictEqual } from 'node:util';
 import JSON5 from 'json5';

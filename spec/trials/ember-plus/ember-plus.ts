@@ -1,5 +1,6 @@
-// npm run trial -- ember-plus: a provider with many nodes, a large matrix and streams, mirrored by a hub and shown to consumers, beside twenty
-// ordinary clients. It is killed, stopped and cut off. Exit status 1 when a value is wrong or late, or the others notice.
+// npm run trial -- ember-plus: a hub mirrors a provider with many nodes, a large matrix and streams, and serves it to consumers, beside
+// twenty ordinary clients. The provider is killed, stopped and cut off. Exit status 1 if a value is wrong or late, or the clients are
+// affected.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// Sends inputs to a hub and judges what comes back: no internal error, and every connection is answered or ends.
+// Sends inputs to a hub and checks the responses: no internal error, and every connection gets a response or is closed.
 
 import { connect, type Socket } from 'node:net';
 import { platform } from 'node:os';

@@ -1,7 +1,6 @@
-// npm run trial -- fuzz: sends random inputs to a hub, over HTTP and both kinds of sockets, the same ones for the same seed. No
-// input may make an internal error, an entry of the log that says so, or the end of the hub; every connection is answered or
-// ends, an ordinary client gets its changes all the while, and the memory is as it was. Exit status 1 and the smallest input
-// otherwise.
+// npm run trial -- fuzz: sends random inputs to a hub over HTTP and both kinds of sockets, reproducible by seed. No input may cause an
+// internal error, log one, or crash the hub; every connection gets a response or is closed, an ordinary client receives its changes
+// throughout, and memory does not grow. Otherwise exit status 1, with the smallest failing input.
 
 import { setTimeout as after } from 'node:timers/promises';
 import { messageOf } from '../../../lib/model/error.ts';

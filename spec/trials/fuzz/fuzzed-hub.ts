@@ -1,4 +1,4 @@
-// The hub that is fuzzed: the real one in a process of its own, with connections of all six types and rules that fail.
+// The hub under test: a real one in its own process, with connections of all six types and rules that fail.
 
 import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// Inputs over HTTP: requests from a grammar of what the hub serves, most of them in order, some broken anywhere.
+// HTTP inputs: requests from a grammar of what the hub serves, most of them valid, some corrupted at a random place.
 
 import type { Random } from '../../support/random.ts';
 import { anAddress, aText, aValue, deepJson, mutate, toJson, utf8 } from './texts.ts';

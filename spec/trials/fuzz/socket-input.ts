@@ -1,5 +1,5 @@
-// Inputs over WebSocket: a handshake, then frames; messages from the grammar of both protocols, some broken as JSON, as UTF-8 or
-// as frames.
+// WebSocket inputs: a handshake, then frames with messages from the grammar of both protocols, some of them invalid as JSON, UTF-8 or
+// frames.
 
 import type { Random } from '../../support/random.ts';
 import { anAddress, aText, aValue, deepJson, mutate, toJson, utf8 } from './texts.ts';

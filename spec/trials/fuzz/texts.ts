@@ -1,5 +1,5 @@
-// Texts, values and JSON that programs stumble over, and what makes more of them. Texts that stand for bytes have one character
-// per byte (latin1).
+// Texts, values and JSON that commonly break programs, and mutations of them. Texts that stand for bytes have one character per byte
+// (latin1).
 
 import type { Random } from '../../support/random.ts';
 

@@ -1,5 +1,5 @@
-// npm run trial -- home-assistant: a house with many lights that change all the time, discovered by a hub beside twenty ordinary clients. It
-// is written, killed, stopped and comes back. Exit status 1 when a value is wrong or late, or the others notice.
+// npm run trial -- home-assistant: a hub discovers a house with many lights that change constantly, beside twenty ordinary clients. The
+// house is written to, killed, stopped and restarted. Exit status 1 if a value is wrong or late, or the clients are affected.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// The flow that misbehaves, and the installation that it is saved into.
+// The misbehaving flow, and the installation that it is saved into.
 
 /** What a flow is made of, beside what is the same in all of them. */
 export interface Parts {

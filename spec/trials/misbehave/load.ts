@@ -1,5 +1,5 @@
-// The load beside a flow that misbehaves: a neighbour whose every change must come back in order, and the changes that the flow
-// itself hears.
+// The load beside a misbehaving flow: a client that must get back each of its changes in order, and the changes that the flow itself
+// receives.
 
 import { becomesSo, within } from '../../support/deadline.ts';
 import { FrameReader } from '../../support/load/frame-reader.ts';

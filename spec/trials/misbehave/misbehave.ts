@@ -1,6 +1,6 @@
-// npm run trial -- misbehave: saves a flow in TypeScript that misbehaves into a hub that runs, in every way that is known, beside a
-// neighbour of 2,000 changes a second, and prints a Markdown table. Exit status 1 when the neighbour lost a change, the log did
-// not name the flow, or the next good save did not take effect in time.
+// npm run trial -- misbehave: saves a TypeScript flow that misbehaves, in every known way, into a running hub beside a client that makes
+// 2,000 changes a second, and prints a Markdown table. Exit status 1 if the client lost a change, the log did not name the flow, or the
+// next good save did not take effect in time.
 
 import { once } from 'node:events';
 import { symlink, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// Every way in which a flow in TypeScript is known to misbehave.
+// Every known way in which a TypeScript flow can misbehave.
 
 import type { Parts } from './flow.ts';
 

@@ -1,5 +1,5 @@
-// npm run trial -- modbus: many Modbus devices with 100 registers each, read every second; then all of them are killed, and come back. Exit
-// status 1 when a register has another value than its device, a device is read too rarely, or values are not stale or fresh in time.
+// npm run trial -- modbus: many Modbus devices with 100 registers each, polled every second; then all of them are killed and restarted.
+// Exit status 1 if a register differs from its device, a device is polled too rarely, or values do not become stale or fresh in time.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';

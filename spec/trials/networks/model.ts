@@ -1,5 +1,4 @@
-// What a network does, by a model of its own: a Map of values, a list of writes, and a loop over all rules. It shares nothing with
-// the hub.
+// An independent model of a network: a Map of values, a list of writes, and a loop over all rules. It shares no code with the hub.
 
 import type { Network } from './network.ts';
 import {

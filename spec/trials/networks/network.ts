@@ -1,4 +1,4 @@
-// Random networks of rules over a desk and the desks of some studios, and what happens to them: the same ones for the same seed.
+// Random networks of rules over a desk and the desks of some studios, and the events they process, reproducible by seed.
 
 import type { Random } from '../../support/random.ts';
 import { aRule, isList, isTrigger, type NetworkRule, type Term } from './rule.ts';

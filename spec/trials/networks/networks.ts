@@ -1,6 +1,6 @@
-// npm run trial -- networks: runs random networks of rules on a hub, and the same on a model of their own, with rules that run at the
-// start, hear all writes, write expressions to several destinations, look at what is unknown, run as soon as they can, come from
-// templates, take time (average, ramp), lead to themselves, and are switched. Exit status 1 and the network where a change differs.
+// npm run trial -- networks: runs random networks of rules on a hub and on an independent model, with rules that run at startup, trigger on
+// all writes, write expressions to several destinations, read unknown values, run as soon as they can, come from templates, take time
+// (average, ramp), form loops, and are switched on and off. Exit status 1, with the network, if a change differs.
 
 import { checkFlowFiles } from '../../../lib/flow/check/check.ts';
 import { expandFlowFile } from '../../../lib/flow/files/instances.ts';

@@ -1,4 +1,4 @@
-// A rule of a network: what it reads, what it computes, and when it tells.
+// A rule of a network: what it reads, what it computes, and when it writes.
 
 import type { Random } from '../../support/random.ts';
 
