@@ -1,4 +1,4 @@
-// Concurrent edits and killed saves at the short size of their trial.
+// The short version of the trial of concurrent edits and killed saves.
 
 import { holds } from './short.ts';
 

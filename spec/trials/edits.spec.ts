@@ -1,4 +1,4 @@
-// The engine at the short size of its trial.
+// The short version of the trial of the editing engine.
 
 import { holds } from './short.ts';
 

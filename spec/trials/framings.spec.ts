@@ -1,4 +1,4 @@
-// The framings of devices at the short size of their trial.
+// The short version of the trial of device framings.
 
 import { holds } from './short.ts';
 

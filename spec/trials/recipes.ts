@@ -1,5 +1,5 @@
-// npm run trial -- recipes: breaks each rule of each recipe of the cookbook, in each way that changes what it does, and looks whether a
-// test of the recipe fails. Exit status 1 and the rule where none does.
+// npm run trial -- recipes: mutates each rule of each recipe of the cookbook in every way that changes its behaviour, and checks that a
+// test of the recipe fails. Exit status 1, with the rule, if none does.
 
 import { cp, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';

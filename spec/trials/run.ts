@@ -1,4 +1,4 @@
-// `npm run trial -- fuzz --seed 7` runs a trial, `npm run trial` lists them. Exit status 1 when something did not hold.
+// `npm run trial -- fuzz --seed 7` runs a trial, `npm run trial` lists them. Exit status 1 if a check failed.
 
 import { messageOf } from '../../lib/model/error.ts';
 import { chosenOf, listOf, notify, type Trial } from './trial.ts';

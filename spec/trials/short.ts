@@ -1,4 +1,4 @@
-// Trials at their short size, as CI runs them: `npm run trial -- <name> --short`.
+// Trials in their short version, as CI runs them: `npm run trial -- <name> --short`.
 
 import { join } from 'node:path';
 import test from 'ava';

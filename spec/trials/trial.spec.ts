@@ -1,4 +1,4 @@
-// What a trial reads of the command line, and what it says of an option that is wrong.
+// How a trial parses the command line, and its error messages for invalid options.
 
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';

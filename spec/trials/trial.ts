@@ -1,4 +1,4 @@
-// What a trial is: something that passes or fails, at its full size or at the short one that CI runs; and how it reads the command line.
+// A trial: a test that passes or fails, at its full size or at the short one that CI runs; and the parsing of its command line.
 
 import { parseArgs } from 'node:util';
 

@@ -1,4 +1,4 @@
-// Endless requests over hundreds of connections: slow ones, refused ones, and ones with secrets to compare.
+// Endless requests over hundreds of connections: expensive ones, ones that the hub refuses, and ones that make it compare values.
 
 import { keepAsking } from './attack.ts';
 import { asAbuser, manyParameters, type Scenario } from './scenario.ts';

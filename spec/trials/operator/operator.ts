@@ -1,4 +1,4 @@
-// npm run trial -- operator: drives the tasks of an operator in Chromium and Firefox, each from the start view, and counts the clicks.
+// npm run trial -- operator: performs the tasks of an operator in Chromium and Firefox, each from the start view, and counts the clicks.
 
 import '../../support/browser/daytime.ts';
 import type { Browser } from 'playwright-core';

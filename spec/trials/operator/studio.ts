@@ -1,4 +1,4 @@
-// A studio with two days of history, in which something is wrong: the place of the operator's tasks.
+// A studio with two days of history and several faults, the setting of the operator's tasks.
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

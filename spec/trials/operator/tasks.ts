@@ -1,4 +1,4 @@
-// What an operator wants to know or to do, each from the start view of the console.
+// The tasks of an operator, each starting from the start view of the console.
 
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';

@@ -1,5 +1,5 @@
-// npm run trial -- osc: OSC messages at a rate, over UDP and TCP, beside twenty ordinary clients. Exit status 1 when a message is missing,
-// or the others notice.
+// npm run trial -- osc: OSC messages at a fixed rate, over UDP and TCP, beside twenty ordinary clients. Exit status 1 if a message is
+// missing, or the clients are affected.
 
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';

@@ -1,5 +1,5 @@
-// A process that sends OSC messages at an even rate, in windows by turns to a hub and to a hub beside it, and reports how many it has sent.
-// Each has the next number.
+// A process that sends OSC messages at an even rate, in windows that alternate between the hub and a baseline hub beside it, and reports
+// how many it has sent. Each message carries a sequence number.
 
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';

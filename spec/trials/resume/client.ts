@@ -1,6 +1,6 @@
-// A client of patchbay.v1 as somebody writes it who has read docs/protocol.md and nothing else: a plain WebSocket, the values
-// that it was told, by address, and one number, the highest revision that it may keep. A naive client keeps any, without a look at
-// which ends it waits for.
+// A client of patchbay.v1 as a reader of docs/protocol.md would write it: a plain WebSocket, the values received, by address, and one
+// number, the highest revision that it may store. A naive client stores any revision, even while the end of a subscription is still
+// pending.
 
 import { WebSocket } from 'ws';
 import type { V1Message } from '../../support/load/v1-socket.ts';

@@ -1,6 +1,6 @@
-// npm run trial -- resume: cuts the link of a client again and again while values change, also right after the end of a subscription
-// and in the middle of a large one. Whatever revision the client keeps, it must have been sent every value up to it. After each
-// resume it must have every value that the hub has. Exit status 1 otherwise.
+// npm run trial -- resume: cuts the connection of a client again and again while values change, also right after the end of a subscription
+// and in the middle of a large one. The client must have received every value up to the revision it stores, and after each resume it must
+// have all values of the hub. Exit status 1 otherwise.
 
 import { setTimeout as after } from 'node:timers/promises';
 import { messageOf } from '../../../lib/model/error.ts';

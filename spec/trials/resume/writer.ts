@@ -1,4 +1,4 @@
-// Writes random parameters of a hub, over a socket of its own, and knows what it has written.
+// Writes random parameters of a hub, over a socket of its own, and records what it has written.
 
 import { setTimeout as after } from 'node:timers/promises';
 import { WebSocket } from 'ws';

@@ -1,5 +1,5 @@
-// npm run trial -- satellite: surfaces whose keys all change many times a second, beside surfaces that are killed and stopped meanwhile. Exit
-// status 1 when an image is missing or wrong, a lamp is late, or a dead surface counts as connected.
+// npm run trial -- satellite: surfaces whose keys all change many times a second, beside surfaces that are killed and stopped. Exit status
+// 1 if an image is missing or wrong, a lamp is late, or a dead surface counts as connected.
 
 import type { ChildProcess, Serializable } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,5 +1,4 @@
-// The surfaces of the trial, in a process of their own. Each counts the lines that it receives; one key of each is pressed, and its lamp is
-// waited for.
+// The surfaces of the trial, in a process of their own. Each counts the lines that it receives, presses one key, and waits for its lamp.
 
 import { once } from 'node:events';
 import { setTimeout as after } from 'node:timers/promises';

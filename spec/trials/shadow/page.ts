@@ -1,5 +1,5 @@
-// The shadow as a user of the console meets it: rules are changed in the rule sheet of a running hub and tried in shadow while a studio
-// works; then they are taken over, and the same happens again. What the page listed must be what has then become different.
+// Shadow mode as a user of the console sees it: rules are changed in the rule sheet of a running hub and tried in shadow while a studio
+// works; then they are applied, and the same events happen again. The differences that the page listed must be those that then occur.
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

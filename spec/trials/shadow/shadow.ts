@@ -1,5 +1,5 @@
-// npm run trial -- shadow: records an hour of a studio, and replays it with each of many changes of a rule: in shadow, and live. Exit
-// status 1 when the shadow tells another difference than then occurs, or when a replay is not the same twice.
+// npm run trial -- shadow: records an hour of a studio, and replays it with each of many changes of a rule, both in shadow and live. Exit
+// status 1 if the shadow reports other differences than those that occur live, or if a replay is not reproducible.
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

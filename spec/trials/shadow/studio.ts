@@ -1,4 +1,4 @@
-// A studio, what happens in it, and ways in which its rules may be changed.
+// A studio, the events in it, and possible changes of its rules.
 
 import type { Random } from '../../support/random.ts';
 

@@ -1,6 +1,6 @@
-// npm run trial -- snmp: many SNMP agents with 100 objects each, read every second, half of them by SNMPv3 with encryption; then traps and
-// informs beside garbage, and all agents are killed, started, stopped and continued. Exit status 1 when a value is wrong, an agent is read
-// too rarely, the other clients notice, a notification is missing, or values are not stale or fresh in time.
+// npm run trial -- snmp: many SNMP agents with 100 objects each, polled every second, half of them over SNMPv3 with encryption; then traps
+// and informs amid garbage, and all agents are killed, started, stopped and continued. Exit status 1 if a value is wrong, an agent is
+// polled too rarely, the other clients are affected, a notification is missing, or values do not become stale or fresh in time.
 
 import { execFile } from 'node:child_process';
 import { createSocket } from 'node:dgram';

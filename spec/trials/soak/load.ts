@@ -1,5 +1,5 @@
-// Dashboards of a hub that is soaked, and what they show. Some of them read nothing for most of each minute. A value is the time at
-// which it was written. At the end every dashboard has to show the newest value of every parameter.
+// The dashboards of the soak test, and what they show. Some of them read nothing for most of each minute. Each value is the time of its
+// write. At the end every dashboard must show the newest value of every parameter.
 
 import { once } from 'node:events';
 import { setTimeout as after } from 'node:timers/promises';

@@ -1,8 +1,8 @@
-// npm run trial -- soak: soaks a hub for an hour. A thousand dashboards, of which one in 20 reads nothing for most of each minute, show
-// parameters that change 50,000 times a second; a rule loops, another one fails, flow files are saved each minute, the process of a
-// keyboard dies again and again, and in the middle the disk of the store is full. In the end the newest values have to be everywhere,
-// also after a restart, memory has to be what it was after ten minutes, and no more files are open. It prints a table; exit status 1
-// when anything does not hold.
+// npm run trial -- soak: runs a hub under load for an hour. A thousand dashboards, one in 20 of which reads nothing for most of each
+// minute, show parameters that change 50,000 times a second; one rule loops, another fails, flow files are saved each minute, the process
+// of a keyboard dies again and again, and halfway through the disk of the store is full. At the end all dashboards must have the newest
+// values, also after a restart, memory must be back at its level after ten minutes, and no more files may be open. Prints a table; exit
+// status 1 if a check fails.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

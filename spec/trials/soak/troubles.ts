@@ -1,5 +1,4 @@
-// What goes wrong while a hub is soaked, each again and again: a loop, a rule that fails, a reload, a keyboard process that dies, and
-// in the middle a disk that is full.
+// The recurring faults of the soak test: a loop, a failing rule, a reload, a keyboard process that dies, and, halfway through, a full disk.
 
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// The conformance tests of CEL, tests/simple/testdata/*.textproto of google/cel-spec, and on which of them expressions differ on purpose.
+// The conformance tests of CEL, tests/simple/testdata/*.textproto of google/cel-spec, and those where expressions differ from CEL on
+// purpose.
 
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';

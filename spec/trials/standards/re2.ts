@@ -1,5 +1,5 @@
-// The tests of RE2 as Go publishes them, src/regexp/testdata/re2-search.txt and re2-exhaustive.txt.bz2: texts, patterns, and for each
-// pattern a line for each text, `0-3;1-3;0-3;1-3`, of which the second place is where the pattern is found first; `-`: nowhere.
+// The tests of RE2 as published by Go, src/regexp/testdata/re2-search.txt and re2-exhaustive.txt.bz2: texts, patterns, and for each pattern
+// a line per text, `0-3;1-3;0-3;1-3`, whose second field is the position of the first match; `-`: no match.
 
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';

@@ -1,5 +1,5 @@
-// npm run trial -- standards re2 --data <folder>: runs the published tests of a standard, which are no part of this repository. Exit
-// status 1 and the tests in which something differs that is not meant to.
+// npm run trial -- standards re2 --data <folder>: runs the published tests of a standard, which are not part of this repository. Exit
+// status 1, with the failing tests, on a difference that is not intended.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// The text format of protocol buffers, as far as the published tests of CEL need it: fields by name, each as often as it was given.
+// A parser of the protocol buffers text format, limited to what the published tests of CEL need: fields by name, each a list of all its
+// occurrences.
 
 export type Message = { readonly [name: string]: readonly Field[] };
 export type Field = Message | string | number | boolean;

@@ -1,5 +1,5 @@
-// npm run trial -- backup: backs up a hub while it changes, restores it in an empty folder, starts it there, and looks whether the state is one
-// moment of what was written. Exit status 1 when it is not.
+// npm run trial -- backup: backs up a hub while it changes, restores the backup into an empty folder, starts it there, and checks that its
+// state is a single moment of what was written. Exit status 1 if it is not.
 
 import { once } from 'node:events';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';

@@ -1,6 +1,6 @@
-// npm run trial -- cuts: damages the databases of a store in every way that a disk may, cut at every 4 KiB and with turned bits among
-// them, and starts a hub on each. The hub has to start, to have what the database has or to say that it is lost, never to have other
-// values, and to keep what is new. It also fills the disk while a hub runs, and has the store fill it. Exit status 1 otherwise.
+// npm run trial -- cuts: damages the databases of a store in every way that a disk may, including truncation at every 4 KiB and flipped
+// bits, and starts a hub on each. The hub must start, have the data of the database or report it lost, never have other values, and store
+// new data. It also fills the disk of a running hub, and lets the store fill it. Exit status 1 otherwise.
 
 import { chmod, mkdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';

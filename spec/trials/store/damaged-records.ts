@@ -1,5 +1,5 @@
-// The database of the history or of the audit, or both, damaged again and again, and the hub that is started on each: it serves, the
-// values are whole, the damage is told when something is lost, and what happens from then on is recorded.
+// Damages the database of the history or of the audit, or both, again and again, and starts a hub on each: it must serve, with intact
+// values, report any loss, and record everything from then on.
 
 import { cp, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

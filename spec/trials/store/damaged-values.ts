@@ -1,4 +1,4 @@
-// A database of values that is damaged again and again, and the hub that is started on each.
+// Damages a database of values again and again, and starts a hub on each.
 
 import { copyFile, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// npm run trial -- due: kills a hub while a TOF with two seconds to go and a timer with ten run, and looks whether both end when they
-// should have. In every other round the TOF falls due while the hub is down. Exit status 1 when one is too early or too late.
+// npm run trial -- due: kills a hub while a TOF with two seconds left and a timer with ten are running, and checks that both end on time.
+// In every other round the TOF falls due while the hub is down. Exit status 1 if one is too early or too late.
 
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';

@@ -1,5 +1,5 @@
-// A store on a disk of 4 MiB that is full at times: the hub serves all the while, and writes when there is room. Where the store itself
-// fills it, the history stops first, the audit next, and the values go on.
+// A store on a 4 MiB disk that is full at times: the hub serves throughout, and writes when there is room. If the store itself fills the
+// disk, the history stops first, the audit next, and the values continue.
 
 import { once } from 'node:events';
 import { rm, statfs, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// A hub that is going to be killed, as its users run it.
+// A hub to be killed, run as its users run it.
 
 import type { ChildProcess } from 'node:child_process';
 import { type FileHandle, open, writeFile } from 'node:fs/promises';

@@ -1,6 +1,6 @@
-// npm run trial -- kills: kills a hub with a store at random moments under load, starts it again, and looks whether it has kept what
-// it promises: every value, and every entry of the audit, that was older than half a second. Exit status 1 when it has not. What is
-// missing after a disk has taken longer than 300 ms is told apart, since the promise is only made for disks that do not.
+// npm run trial -- kills: kills a hub with a store at random moments under load, restarts it, and checks its guarantee: every value and
+// audit entry older than half a second must be there. Exit status 1 if one is not. Losses after a disk took longer than 300 ms are counted
+// separately, since the guarantee excludes such disks.
 
 import { once } from 'node:events';
 import { setTimeout as after } from 'node:timers/promises';

@@ -1,5 +1,5 @@
-// npm run trial -- recording: a hub whose store records every change of an even load, for as long as it is told to. Its memory stays flat,
-// and its files within the room that they have.
+// npm run trial -- recording: a hub whose store records every change of an even load, for a given duration. Its memory must stay flat, and
+// its files within their size limits.
 
 import { setTimeout as after } from 'node:timers/promises';
 import { thisTree } from '../../support/folder.ts';

@@ -1,4 +1,4 @@
-// What a hub that was killed has to know after its start, looked at before anything else happens.
+// The state that a killed hub must have after its restart, checked before anything else happens.
 
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';

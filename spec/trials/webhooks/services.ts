@@ -1,5 +1,5 @@
-// A process that is the services around two hubs: it delivers numbers to webhooks of one of them, each tenth twice, in windows by turns, and takes
-// those that the hubs send.
+// A process with the services around two hubs: it delivers sequence numbers to the webhooks of one of them, every tenth number twice, in
+// alternating windows, and receives the deliveries of the hubs.
 
 import { once } from 'node:events';
 import { Agent, createServer, request } from 'node:http';

@@ -1,6 +1,6 @@
-// npm run trial -- webhooks: signed deliveries at a rate, each of which the hub passes on, beside targets that are dead and twenty ordinary
-// clients. In every other window of time, another hub has the same load, which shows what the machine does to the clients. Exit status 1 when a
-// number is missing, comes twice or out of order, or the others notice.
+// npm run trial -- webhooks: signed deliveries at a fixed rate, each of which the hub forwards, beside dead targets and twenty ordinary
+// clients. In every other window a baseline hub has the same load, which shows the effect of the machine on the clients. Exit status 1 if a
+// number is missing, duplicated or out of order, or the clients are affected.
 
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
