@@ -8,7 +8,7 @@ import { openV1Socket, type V1Socket } from './v1-socket.ts';
 export interface DashboardSettings {
   readonly parameters: number;
   readonly rate: number;
-  /** Hears of the age of each value as it arrives; values are the times of their writes. */
+  /** Receives the age of each value on arrival; values are the times of their writes. */
   readonly arrival: Histogram;
   nowMs(): number;
 }
@@ -23,7 +23,7 @@ export class Dashboard {
   #next = 0;
   #isStalled = false;
 
-  /** Opens a dashboard of all parameters; resolves when its picture is complete. `onEnd` hears of mistakes and of its end. */
+  /** Opens a dashboard of all parameters; resolves once it has all values. `onEnd` receives errors and its end. */
   static async open(
     port: number,
     reader: PictureReader,
@@ -55,7 +55,7 @@ export class Dashboard {
     this.#socket!.socket.resume();
   }
 
-  /** Closes it; nobody is told. */
+  /** Closes it without calling `onEnd`. */
   end(): void {
     this.#socket!.socket.destroy();
   }

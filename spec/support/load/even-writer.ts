@@ -21,7 +21,7 @@ interface EvenWriterOptions {
   nowMs(): number;
 }
 
-/** One of the hubs that are written to; `written` resolves once it has taken everything. */
+/** A hub to write to; `written` resolves once it has accepted everything. */
 interface Desk {
   readonly reader: PictureReader;
   readonly socket: V1Socket;
@@ -58,7 +58,7 @@ export class EvenWriter {
     this.#startedMs = options.nowMs();
   }
 
-  /** Stops writing; resolves with the newest values once all of them have been taken. */
+  /** Stops writing; resolves with the newest values once all of them have been accepted. */
   async stop(): Promise<Float64Array> {
     clearTimeout(this.#timer);
     for (const { socket } of this.#desks) socket.send({ set: [], ack: 1 });

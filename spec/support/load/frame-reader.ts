@@ -3,7 +3,7 @@
 
 const maxHeadBytes = 10;
 
-/** Hears of a frame: its payload, valid during the call only, and its opcode (0 continues the frame before). */
+/** Receives a frame: its payload, valid only during the call, and its opcode (0 continues the previous frame). */
 export type FrameListener = (payload: Buffer, opcode: number) => void;
 
 export class FrameReader {
@@ -55,7 +55,7 @@ export class FrameReader {
   }
 }
 
-/** How long the frame is that begins at `at`, head and all; infinite when not enough of it is there to tell. */
+/** The length of the frame at `at`, including its header; infinite while the header is incomplete. */
 function frameBytes(buffer: Buffer, at: number, end: number): number {
   if (end - at < 2) return Number.POSITIVE_INFINITY;
   const second = buffer[at + 1]!;

@@ -31,7 +31,7 @@ export interface NeighboursTask {
 export interface Latency {
   readonly p50: number;
   readonly p99: number;
-  /** For how long one of them heard nothing, in ms. */
+  /** The time for which a client received nothing, in ms. */
   readonly longestGap: number;
   readonly changes: number;
 }
@@ -46,7 +46,7 @@ export interface NeighboursResult {
 }
 
 const writeEveryMs = 250;
-/** What has not arrived so long after the end counts as having taken as long. */
+/** Changes still missing this long after the end count with this latency. */
 const graceMs = 2000;
 
 /** The changes that are written in a time, and how long they take to each neighbour. */
@@ -66,10 +66,10 @@ class Measured {
   }
 }
 
-/** What so many neighbours have heard of one another while they are measured. */
+/** The changes that a number of clients have received from one another while they are measured. */
 class Heard {
   #measured: readonly Measured[] = [];
-  /** When each of them heard anything last. */
+  /** When each client last received anything. */
   readonly #lastAt: number[];
   #longestGap = 0;
 
@@ -85,7 +85,7 @@ class Heard {
     return now;
   }
 
-  /** One of them hears what was written at a time. */
+  /** A client receives a change, with the time of its write. */
   note(neighbour: number, writtenAt: number): void {
     const now = performance.now();
     this.#longestGap = Math.max(this.#longestGap, now - this.#lastAt[neighbour]!);

@@ -31,7 +31,7 @@ interface Recorded {
   readonly gaps: number;
 }
 
-/** Runs work beside a hub under load, and ends both; tells what the history then has. Errors: also when the load ended by itself. */
+/** Runs work beside a hub under load, ends both, and reports what the history then has. Errors: also if the load ended by itself. */
 export async function besideLoad<Result>(
   { hubFolder, parameters, changesPerSecond, maxSize }: Load,
   work: (loaded: LoadedHub) => Promise<Result>,

@@ -19,7 +19,7 @@ export interface V1Socket {
   send(message: Subscribe | Write): void;
 }
 
-/** Opens a socket; `onText` hears of the payload of each text, `onEnd` why the socket or its reading came to an end. */
+/** Opens a socket; `onText` receives the payload of each text frame, `onEnd` the reason why the socket or its reader ended. */
 export async function openV1Socket(
   port: number,
   onText: (payload: Buffer) => void,

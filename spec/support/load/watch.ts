@@ -32,7 +32,7 @@ export class Watch {
     return this.wait(within(work, expected, deadlineMs));
   }
 
-  /** Resolves once something is so, which is looked at again and again. Errors: the same. */
+  /** Polls a condition, and resolves once it is met. Errors: the same. */
   untilSo(expected: string, isSo: () => boolean, looks: Looks): Promise<void> {
     return this.wait(untilSo(expected, () => this.#hasFailed || isSo(), looks));
   }
@@ -42,7 +42,7 @@ export class Watch {
     await this.wait(after(delayMs, undefined, { ref: false }));
   }
 
-  /** Fails once nothing has gone on for so long: `progress` stands still; `tell` says how far it came. */
+  /** Fails once `progress` has not advanced for this long; `tell` describes how far it got. */
   failAtStandstill(stallMs: number, progress: () => number, notify: () => string): void {
     let last = Number.NaN;
     const timer = setInterval(() => {

@@ -12,7 +12,7 @@ const longestShort = 125;
 const longestMiddle = 65_535;
 const readBuffer = Buffer.allocUnsafeSlow(256 * 1024);
 
-/** What a socket tells: bytes of frames (valid during the call only), and its end. */
+/** The events of a socket: bytes of frames (valid only during the call), and its end. */
 interface SocketHandlers {
   onBytes(chunk: Buffer, length: number): void;
   onClose(reason: string): void;

@@ -74,7 +74,7 @@ export const trial = defineTrial({
   },
 });
 
-/** A hub with a module that works until it is told to misbehave, and with parameters for neighbours. */
+/** A hub with a module that works until a command makes it misbehave, and with parameters for neighbours. */
 interface Stage {
   readonly hub: Awaited<ReturnType<typeof startHub>>;
   /** The addresses of the neighbours' parameters. */

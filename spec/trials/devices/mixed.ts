@@ -121,7 +121,7 @@ function startLines(listen: string): Kind['start'] {
   };
 }
 
-/** The ways to be dead: nobody listens; somebody accepts and is silent for ever. */
+/** The ways to be dead: nothing listens; a peer accepts and never sends anything. */
 async function deadPorts(stage: Stage): Promise<readonly number[]> {
   const silent = createServer((socket) => socket.on('error', () => {})).listen(0, '127.0.0.1');
   await once(silent, 'listening');

@@ -10,7 +10,7 @@ export interface Attack {
   begin(domain: AttackedDomain): void;
 }
 
-/** A message of a hub, as others hear it. */
+/** A message of a hub, as others receive it. */
 type HubReport = Record<string, unknown>;
 
 const everyMs = 5;
@@ -22,7 +22,7 @@ export class AttackedDomain {
   readonly random: Random;
   /** The parameters that an attack may be as large as. */
   readonly size: number;
-  /** What each hub has told last, and some of what it told before. */
+  /** The last message of each hub, and some of the earlier ones. */
   readonly #last = new Map<string, HubReport>();
   readonly before: [subject: string, data: Uint8Array][] = [];
   readonly #heard = Promise.withResolvers<void>();
@@ -70,7 +70,7 @@ export class AttackedDomain {
     this.send(`patchbay.house.${hub}.turns`, { ...this.last(hub), ...parts });
   }
 
-  /** Has something done again and again, each time as soon as the server has taken what was sent before. */
+  /** Repeats an action, each time as soon as the server has accepted what was sent before. */
   async keep(work: () => void, pauseMs = everyMs): Promise<void> {
     for (;;) {
       work();

@@ -37,7 +37,7 @@ export interface Look {
   readonly stale: readonly string[];
   /** How many of other hubs are not stale. */
   readonly fresh: number;
-  /** Why the last write to another hub that was not taken was refused. */
+  /** Why the last refused write to another hub was refused. */
   readonly refusal: string | undefined;
   /** How many writes to other hubs are not answered yet. */
   readonly underWay: number;

@@ -7,7 +7,7 @@ export type Direction = 'out' | 'in';
 
 export interface LinkProxy {
   readonly port: number;
-  /** Whether somebody is connected. */
+  /** Whether a client is connected. */
   readonly isOpen: boolean;
   /** Holds back what who connects sends (`out`), or what is sent to it (`in`); what connects meanwhile is taken and gets no further. */
   cut(directions: readonly Direction[]): void;

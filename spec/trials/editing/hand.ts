@@ -124,7 +124,7 @@ export class Hand {
     return this.#at(label, mostTabs, `“${label}” is not among the next ${mostTabs} fields of its part`);
   }
 
-  /** Returns whether it took the mouse. */
+  /** Returns whether it used the mouse. */
   async #at(label: string, tabs: number, hesitation: string): Promise<boolean> {
     if (await this.#tabTo(label, tabs)) return false;
     this.#hesitations.push(hesitation);

@@ -35,7 +35,7 @@ async function startDevice(task: DeviceTask): Promise<ChildProcess> {
   return child;
 }
 
-/** Stands between the hub and its provider; a cut link passes nothing, and nobody is told. */
+/** A proxy between the hub and its provider; a cut link silently passes nothing. */
 async function startRelay(target: number) {
   const sockets = new Set<Socket>();
   let isCut = false;

@@ -12,7 +12,7 @@ import { type FuzzedHub, startFuzzedHub } from './fuzzed-hub.ts';
 import { anHttpInput } from './http-input.ts';
 import { aSocketInput } from './socket-input.ts';
 
-/** How many times the hub is looked at during a run. */
+/** The number of checks of the hub during a run. */
 const looks = 10;
 /** What a hub may hold more at the end than after the first look: caches and histories are full by then. */
 const maxGrowthBytes = 16 * 1024 * 1024;

@@ -131,7 +131,7 @@ export async function startFuzzedHub(): Promise<FuzzedHub> {
   };
 }
 
-/** 0 where the system does not tell. */
+/** 0 where the system does not report it. */
 function descriptorsOf(pid: number): number {
   try {
     return openDescriptorsOf(pid);
@@ -140,7 +140,7 @@ function descriptorsOf(pid: number): number {
   }
 }
 
-/** An ordinary client that hears of one parameter and sets it. */
+/** An ordinary client that subscribes to one parameter and sets it. */
 async function openProbe(port: number, onClose: () => void) {
   const seen = new EventTarget();
   let text = '';

@@ -206,7 +206,7 @@ export function deepJson(random: Random): string {
   return `${open!.repeat(levels)}${isList || inner !== '' ? inner : '0'}${end}`;
 }
 
-/** Bytes with some of them changed, taken out, doubled or put in. */
+/** Bytes with some of them changed, removed, duplicated or inserted. */
 export function mutate(random: Random, text: string): string {
   let mutated = text;
   for (let count = 1 + random.below(3); count > 0; count--) {

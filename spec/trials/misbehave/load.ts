@@ -6,7 +6,7 @@ import { FrameReader } from '../../support/load/frame-reader.ts';
 import { encodeClientFrame, encodeClientText, opcodes, openWebSocket } from '../../support/load/web-socket.ts';
 import { step } from './flow.ts';
 
-/** How often the flow itself hears a change. */
+/** How often the flow itself receives a change. */
 const ownEveryMs = 5;
 const tickMs = 2;
 const deadlineMs = 60_000;
@@ -43,7 +43,7 @@ export class Load {
     this.#changesPerSecond = changesPerSecond;
   }
 
-  /** How many changes the neighbour has heard. */
+  /** The number of changes the neighbour has received. */
   get heard(): number {
     return this.#heard;
   }

@@ -88,7 +88,7 @@ async function isWell(name: string, way: Way, misbehaviour: Misbehaviour, nextMs
 export interface MisbehaviourResult {
   /** What the log said of it. */
   readonly reported: string;
-  /** How many changes the neighbour has heard meanwhile, and the longest time without one; none where the process ends. */
+  /** The number of changes the neighbour received meanwhile, and its longest gap; none if the process ends. */
   readonly heard: number;
   readonly longestGapMs: number;
   /** From the next good save until it takes effect. */
@@ -102,7 +102,7 @@ export interface MisbehaviourOptions {
   readonly changesPerSecond: number;
 }
 
-/** How soon after the log has told of it somebody saves again. */
+/** The delay from the log entry to the next save. */
 const readMs = 1000;
 /** How long a flow runs that does no harm. */
 const harmlessMs = 2500;

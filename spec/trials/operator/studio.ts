@@ -15,7 +15,7 @@ export interface Studio {
   readonly hand: Hand;
   readonly hub: Hub;
   readonly port: number;
-  /** The browser of somebody else. */
+  /** The browser of another user. */
   readonly browser: Browser;
   read(name: string): Promise<string>;
 }

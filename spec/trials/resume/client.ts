@@ -14,9 +14,9 @@ export interface Wish {
   has(address: string): boolean;
 }
 
-/** What is told of the client. */
+/** The events of the client. */
 interface Listener {
-  /** A message has been taken in. */
+  /** A message has been processed. */
   took(isEnd: boolean): void;
   /** The client would resume from another revision now. */
   kept(rev: number, values: ReadonlyMap<string, number>): void;

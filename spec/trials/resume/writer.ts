@@ -103,7 +103,7 @@ export class WriteLog {
   readonly #owners: string[] = [''];
   /** The hub's revision before the first write. */
   readonly #base: number;
-  /** Up to which write the client has been held against it. */
+  /** The last write that has been compared with the client. */
   #checked = 0;
 
   constructor(addresses: readonly string[], base: number) {
@@ -120,12 +120,12 @@ export class WriteLog {
     return [address, this.#owners.push(address) - 1];
   }
 
-  /** A client has dropped values: all is to be looked at again. */
+  /** A client has dropped values: everything must be compared again. */
   forget(): void {
     this.#checked = 0;
   }
 
-  /** Says which writes up to a revision a client has not been told; its values never go back. */
+  /** Returns the writes up to a revision that a client has not received; its values never go back. */
   missingAt(revision: number, values: ReadonlyMap<string, number>): string | undefined {
     const last = Math.min(revision - this.#base, this.writes);
     let missing = 0;

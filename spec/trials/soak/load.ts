@@ -23,7 +23,7 @@ export interface SoakTask {
   readonly rate: number;
 }
 
-/** What the load tells when it is asked, over the time since it was asked last: from write to arrival, in milliseconds. */
+/** The report of the load on request, since the previous request: latency from write to arrival, in milliseconds. */
 export interface SoakLook {
   /** `null`: nothing has arrived. */
   readonly p50: number | null;

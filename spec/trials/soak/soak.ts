@@ -119,7 +119,7 @@ export interface SoakOptions {
   readonly reloadMs: number;
   /** The hubs do not warm up. */
   readonly isQuick?: boolean;
-  /** Hears of each sample as it is taken. */
+  /** Receives each sample as it is taken. */
   notify(sample: Sample, look: SoakLook): void;
 }
 
@@ -133,7 +133,7 @@ export interface Soaked {
 }
 
 const minuteMs = 60_000;
-/** Memory at the end is held against that after ten minutes, or after a third of a shorter time. */
+/** Memory at the end is compared with that after ten minutes, or after a third of a shorter run. */
 const markMs = 10 * minuteMs;
 /** So many samples lie around the mark, and so many before the end. */
 const around = 5;

@@ -105,7 +105,7 @@ export function checkMoment(values: ReadonlyMap<string, unknown>, pairs: number,
 const tickMs = 5;
 
 export interface Load {
-  /** How many writes were sent; the hub has not taken all of them yet. */
+  /** The number of writes sent; the hub may not have accepted all of them yet. */
   readonly sent: number;
   /** The last number that the hub had told so many milliseconds ago; -1: none. */
   toldBefore(ms: number): number;

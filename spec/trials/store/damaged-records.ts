@@ -113,7 +113,7 @@ function valuesOf(hub: Hub, changes: number): string[] {
   return wrong.map((index) => `desk/p${index}: expected ${expected(index)}, got ${hub.find(`desk/p${index}`)!.value}`);
 }
 
-/** Waits until the API tells what was written; returns what it answered instead. */
+/** Waits until the API returns what was written; otherwise returns its response. */
 async function isRecordedSoon(name: RecordsName, { port }: Running): Promise<string[]> {
   const path = name === 'audit' ? '/hub/audit?limit=20' : '/hub/history/desk/p0';
   let answer = '';
@@ -146,7 +146,7 @@ function lostIn(name: RecordsName, whole: string, data: string): number {
   return Math.max(0, recorded - (countIn(join(data, `${name}.db`), name) ?? recorded));
 }
 
-/** Undefined: the database does not tell. */
+/** Undefined: the database does not say. */
 function countIn(path: string, name: RecordsName): number | undefined {
   const database = new DatabaseSync(path, { readOnly: true });
   try {

@@ -168,7 +168,7 @@ export async function kill(task: KillTask): Promise<KillResult> {
   }
 }
 
-/** When the hub has told that a parameter has a value. */
+/** When the hub reported the value of a parameter. */
 interface Echo {
   readonly value: number;
   readonly at: number;

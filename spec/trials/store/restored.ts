@@ -124,7 +124,7 @@ interface Row {
   readonly count: number;
 }
 
-/** What is told of the audit of one run. */
+/** The report on the audit of one run. */
 interface AuditCheck {
   readonly mistakes: string[];
   /** How many entries count several changes. */
