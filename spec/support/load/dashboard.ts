@@ -55,7 +55,7 @@ export class Dashboard {
     this.#socket!.socket.resume();
   }
 
-  /** Closes it without calling `onEnd`. */
+  /** Closes it silently. */
   end(): void {
     this.#socket!.socket.destroy();
   }

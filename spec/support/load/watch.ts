@@ -42,7 +42,7 @@ export class Watch {
     await this.wait(after(delayMs, undefined, { ref: false }));
   }
 
-  /** Fails once `progress` has not advanced for this long; `tell` describes how far it got. */
+  /** Fails once `progress` has not advanced for this long; `notify` describes how far it got. */
   failAtStandstill(stallMs: number, progress: () => number, notify: () => string): void {
     let last = Number.NaN;
     const timer = setInterval(() => {

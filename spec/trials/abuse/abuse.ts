@@ -1,5 +1,6 @@
 // npm run trial -- abuse: attacks a hub in every known way while twenty ordinary clients use it, and prints a Markdown table. Exit status 1
-// if another client was affected, the hub did not stop the attack or did not free its memory, or its log did not name the attacker.
+// if another client was affected, the hub took too long to stop on SIGTERM or did not free its memory, or its log did not name the
+// attacker.
 
 import { once } from 'node:events';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// Endless requests over hundreds of connections: expensive ones, ones that the hub refuses, and ones that make it compare values.
+// Endless requests over hundreds of connections: expensive ones, ones that the hub refuses, and ones with tokens and passwords to verify.
 
 import { keepAsking } from './attack.ts';
 import { asAbuser, manyParameters, type Scenario } from './scenario.ts';

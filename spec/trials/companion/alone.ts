@@ -1,5 +1,5 @@
-// A hub in its own network namespace, with modules that try to reach other hosts: prints how many packets left by the only interface. `node
-// alone.ts <API> <allowed hosts, separated by commas>`.
+// A hub in its own network namespace, with modules that try to reach other hosts: prints how many packets left by the only interface.
+// `node alone.ts <API> <allowed hosts, separated by commas>`.
 
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
