@@ -13,7 +13,7 @@ import { type LinkProxy, startProxy } from './proxy.ts';
 
 const startDeadlineMs = 120_000;
 const lookDeadlineMs = 60_000;
-/** Each run of a hub writes greater values than all before it. */
+/** Each run of a hub writes greater values than all earlier runs. */
 const valuesPerRun = 10_000_000;
 
 interface Term {
@@ -25,7 +25,7 @@ interface DomainOptions {
   readonly parameters: number;
   readonly rate: number;
   readonly servers: number;
-  /** Whether the pair goes on without servers. */
+  /** Whether the pair continues without servers. */
   readonly goesOn?: boolean;
 }
 

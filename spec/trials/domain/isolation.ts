@@ -161,7 +161,7 @@ function judgeStale(
   return { text: `${hub.name}: ${stale}; ${work}; a write to another hub: ${last.refusal}`, mistakes };
 }
 
-/** A hub that is alone goes on, one of a pair does when it is told to and had begun; the other ones change nothing. */
+/** A hub without a pair continues; of a pair, the active hub continues if configured to; all others change nothing. */
 function judgeWork({ hub, first, last, endedMs }: Seen, { goesOn }: Expected): string[] {
   const works = first.term !== undefined && (hub.desk !== 'studio' || goesOn);
   if (!works && last.term !== undefined) return [`${hub.name} works without a lease`];

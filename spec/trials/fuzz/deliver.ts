@@ -13,13 +13,13 @@ export type Ports = Readonly<Record<'open' | 'locked', number>>;
 const deadlineMs = 20_000;
 const internalError = 'the request failed; see the log of the hub for the reason';
 const lastPing = 'the last';
-/** Clients come from many addresses, so that no limit per address takes them all for one. */
+/** Clients connect from many addresses, to stay below the limits per address. */
 const addresses = platform() === 'linux' ? 200 : 0;
 
-/** Counts what came back: statuses of HTTP, `closed`, and messages of sockets. */
+/** Counts of the responses: HTTP statuses, `closed`, and socket messages. */
 export type Counts = Map<string, number>;
 
-/** Sends inputs one after the other; requests in order share a connection. */
+/** Sends inputs one after the other; valid requests share a connection. */
 export class Sender {
   readonly #ports: Ports;
   readonly #counts: Counts;
@@ -31,7 +31,7 @@ export class Sender {
     this.#counts = counts;
   }
 
-  /** Sends an input and resolves, once it is dealt with, to what was wrong with that; undefined: nothing. */
+  /** Sends an input and resolves, once it has been handled, to the fault found; undefined: none. */
   async send(input: Input): Promise<string | undefined> {
     return input.kind === 'http' ? this.#sendRequest(input) : this.#sendFrames(input);
   }

@@ -166,7 +166,7 @@ export async function compareChange(
   return { deviations: made.length, difference: difference[0] };
 }
 
-/** The same in one hub: the changed rule is in shadow. */
+/** The same in a single hub, with the changed rule in shadow. */
 async function replayInShadow(
   path: string,
   flows: Plan,

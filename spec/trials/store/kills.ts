@@ -19,7 +19,7 @@ import { checkAudit, checkRestored, type ExpectedState, type Write } from './res
 /** The promise is made for disks that keep something within this. */
 const slowDiskMs = 300;
 
-/** So many starts more are tried where none could be judged, as the disk was slow before each. */
+/** The number of extra starts to try if none could be judged because the disk was slow before each. */
 const moreStarts = 8;
 
 const options = {
