@@ -60,13 +60,13 @@ export class Dashboard {
     this.#socket!.socket.destroy();
   }
 
-  /** Counts the age of every value that it shows. */
+  /** Records the age of every value that it shows. */
   sample(shown: Histogram): void {
     const now = this.#settings.nowMs();
     for (const value of this.#picture) shown.add(now - value);
   }
 
-  /** Says what it does not show; undefined when it shows exactly these values. */
+  /** Describes how it differs from these values; undefined if it shows exactly these. */
   differenceTo(values: Float64Array): string | undefined {
     const parameter = this.#picture.findIndex((value, index) => value !== values[index]);
     return parameter < 0

@@ -37,7 +37,7 @@ export class Watch {
     return this.wait(untilSo(expected, () => this.#hasFailed || isSo(), looks));
   }
 
-  /** Lets time pass. Errors: what has failed. */
+  /** Waits for a time. Errors: any failure meanwhile. */
   async pass(delayMs: number): Promise<void> {
     await this.wait(after(delayMs, undefined, { ref: false }));
   }

@@ -8,7 +8,7 @@ import type { Look } from './messages.ts';
 const lookEveryMs = 100;
 
 interface Mirrored {
-  /** How long it took until all were equal; undefined: they were not by then. */
+  /** The time until all were equal; undefined: they were not by the deadline. */
   readonly equalMs: number | undefined;
   readonly mistakes: readonly string[];
   /** The values of the owners by address, as far as there were owners. */

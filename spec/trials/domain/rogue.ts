@@ -57,9 +57,9 @@ const longestMs = 60_000;
 
 interface Result {
   readonly neighbours: NeighboursResult;
-  /** How long after the attack a value that was written then is shown by the other hub, and that hub is fresh. */
+  /** The time from the end of the attack until the other hub shows a value written then and is fresh. */
   readonly backMs: number;
-  /** How long it took while the attack went on, at most. */
+  /** The maximum time until the other hub shows a value during the attack. */
   readonly meanwhileMs: number;
   readonly refused: number;
   /** Entries of the kind *lost*, with how many they count. */

@@ -23,9 +23,9 @@ export interface GradualStep {
   readonly everyMs: number | undefined;
 }
 
-/** Of what gradual steps tell, so many digits count. */
+/** The number of decimal places to which values of gradual steps are rounded. */
 export const digits = 6;
-/** Is added before they are rounded, so that what lies between two of them is rounded up, however it was computed. */
+/** Added before rounding, to round ties up however they were computed. */
 export const nudge = 1e-9;
 
 export interface NetworkRule {

@@ -10,9 +10,9 @@ import { type LogEntry, startHubOn } from '../../support/system/task-process.ts'
 export interface KilledHub {
   readonly process: ChildProcess;
   readonly port: number;
-  /** From the start of the process until the hub says that it runs. */
+  /** From the start of the process until the hub reports that it runs. */
   readonly startMs: number;
-  /** How long the values took of that. */
+  /** The part of that time spent on restoring the values. */
   readonly restoreMs: number;
   /** Warnings and errors of its log, but for the one that it was killed, and those that the disk is slow, which it cannot help. */
   readonly complaints: readonly string[];

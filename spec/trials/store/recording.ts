@@ -44,7 +44,7 @@ export const trial = defineTrial({
   },
 });
 
-/** The memory of the hub again and again, and how much room its store took at most. */
+/** The memory of the hub, sampled repeatedly, and the maximum size of its store. */
 async function sampleFor(
   lengthMs: number,
   { hub, bytes }: LoadedHub,
